@@ -1,0 +1,37 @@
+# Every target sets up what it needs; a machine with Python 3.11 and pip is enough.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint bench docs clean
+.DEFAULT_GOAL := demo
+
+# torch first and exactly: any range would fetch another build with gigabytes of CUDA.
+$(VENV)/.base: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) (about two minutes on a fresh machine) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev,full,text,edf,web,log,tables,cluster]"
+	@touch $@
+
+demo: $(VENV)/.base  ## the main job, on a recording that the demo makes itself
+	@$(BIN)/stdiffeye demo fixations --out demo
+
+test: $(VENV)/.dev lint
+	@$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.dev
+	@for file in benchmarks/bench_*.py; do echo "── $$file"; $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf $(VENV) demo build dist *.egg-info

@@ -1,0 +1,74 @@
+"""The command `stdiffeye`: one verb each, one module per verb.
+
+A verb's module holds a dataclass `Args` (its fields are the flags, the strings under them the help) and
+`run(args)`. Only the module of the verb that was called is imported, so that `evaluate` never waits for torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+
+from stdiffeye.errors import InputError
+
+VERBS: dict[str, str] = {}
+
+USAGE = "usage: stdiffeye VERB … [--debug]      stdiffeye VERB --help explains a verb"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one verb; bad input prints one line and exits with 2, tracebacks only with --debug."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    try:
+        sys.exit(_run(words))
+    except KeyboardInterrupt:
+        _fail("interrupted; run the same command again to go on", 130, debug)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (InputError, OSError, MemoryError) as error:
+        _fail(_one_line(error), 2, debug)
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    if words[0] == "--version":
+        from stdiffeye import __version__
+
+        print(f"stdiffeye {__version__}")
+        return 0
+    verb, rest = words[0], words[1:]
+    if verb not in VERBS:
+        near = difflib.get_close_matches(verb, VERBS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "`stdiffeye --help` lists them."
+        raise InputError(f"there is no verb {verb!r}: {hint}")
+    import tyro
+
+    module = importlib.import_module(f"stdiffeye.cli.{verb}")
+    args = tyro.cli(module.Args, prog=f"stdiffeye {verb}", description=module.__doc__, args=rest)
+    return module.run(args) or 0
+
+
+def overview() -> str:
+    """What `stdiffeye --help` prints."""
+    width = max(map(len, VERBS), default=0)
+    return "\n".join([USAGE, "", *(f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())])
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _fail(message: str, code: int, debug: bool) -> None:
+    if debug:
+        raise
+    print(f"stdiffeye: {message}", file=sys.stderr)
+    sys.exit(code)

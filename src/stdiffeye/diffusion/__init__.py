@@ -1,0 +1,1 @@
+"""Schedules, objectives and samplers. They do not know the network."""

@@ -1,0 +1,57 @@
+"""Files that are either whole or not there: write to a temporary name, then rename."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stdiffeye.errors import InputError
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it takes that name when the block ends well, and vanishes otherwise.
+
+    The temporary name keeps the suffixes, so that writers which choose a format by suffix work.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{os.getpid()}-", suffix="".join(path.suffixes[-2:]))
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | Path, value: Any, indent: int | None = 1) -> None:
+    """Write JSON, whole or not at all; NaN is an error because JSON has no word for it."""
+    write_text(path, json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read JSON, with the file's name in the error."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not JSON: {error}") from None
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

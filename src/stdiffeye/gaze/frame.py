@@ -1,0 +1,138 @@
+"""Where coordinates live, and the only place where they are converted.
+
+Origin at the top left corner, x to the right, y down, pixel centres at whole numbers, 0-based.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stdiffeye.errors import InputError
+
+Points = NDArray[np.float64]  # (..., 2) x, y
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A rectangle that gaze is measured in: a screen or a picture.
+
+    >>> osie = Frame(800, 600, px_per_degree=24)
+    >>> osie.rescale([400, 300], to=Frame(512, 384)).tolist()
+    [256.0, 192.0]
+    """
+
+    width_px: float
+    height_px: float
+    px_per_degree: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("width_px", "height_px", "px_per_degree"):
+            value = getattr(self, name)
+            if value is None and name == "px_per_degree":
+                continue
+            if not (isinstance(value, int | float | np.integer | np.floating) and np.isfinite(value) and value > 0):
+                raise InputError(f"Frame.{name} must be a positive number, got {value!r}")
+
+    @property
+    def diagonal_px(self) -> float:
+        return float(np.hypot(self.width_px, self.height_px))
+
+    @property
+    def centre_px(self) -> Points:
+        return np.array([self.width_px / 2, self.height_px / 2])
+
+    @property
+    def size_px(self) -> Points:
+        return np.array([self.width_px, self.height_px], dtype=np.float64)
+
+    def normalise(self, xy_px: ArrayLike) -> Points:
+        """Pixels to [0, 1] × [0, 1] of this frame."""
+        return as_points(xy_px) / self.size_px
+
+    def denormalise(self, xy: ArrayLike) -> Points:
+        """[0, 1] × [0, 1] of this frame to pixels."""
+        return as_points(xy) * self.size_px
+
+    def to_degrees(self, xy_px: ArrayLike) -> Points:
+        """Pixels to degrees of visual angle from the frame's centre (x to the right, y down)."""
+        return (as_points(xy_px) - self.centre_px) / self.require_px_per_degree()
+
+    def from_degrees(self, xy_deg: ArrayLike) -> Points:
+        """Degrees of visual angle from the frame's centre to pixels."""
+        return as_points(xy_deg) * self.require_px_per_degree() + self.centre_px
+
+    def rescale(self, xy_px: ArrayLike, to: Frame) -> Points:
+        """Pixels of this frame to pixels of another one that shows the same thing, stretched if need be."""
+        return as_points(xy_px) * (to.size_px / self.size_px)
+
+    def resized(self, width_px: float, height_px: float) -> Frame:
+        """The same thing shown at another size; px per degree follows the width."""
+        scale = width_px / self.width_px
+        return Frame(width_px, height_px, None if self.px_per_degree is None else self.px_per_degree * scale)
+
+    def contains(self, xy_px: ArrayLike) -> NDArray[np.bool_]:
+        """Which points lie inside; NaN lies outside."""
+        xy = as_points(xy_px)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(((xy >= 0) & (xy < self.size_px)).all(axis=-1))
+
+    def require_px_per_degree(self) -> float:
+        if self.px_per_degree is None:
+            raise InputError(f"{self} has no px_per_degree: degrees of visual angle need Frame(…, px_per_degree=…)")
+        return self.px_per_degree
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A picture shown on a screen: `image` drawn into the box (left, top, width, height) of `screen`.
+
+    >>> shown = Placement.letterbox(Frame(640, 480), Frame(1680, 1050))
+    >>> shown.to_image([840, 525]).tolist()
+    [320.0, 240.0]
+    """
+
+    image: Frame
+    screen: Frame
+    left_px: float
+    top_px: float
+    width_px: float
+    height_px: float
+
+    def __post_init__(self) -> None:
+        if not (self.width_px > 0 and self.height_px > 0):
+            raise InputError(f"Placement needs a box of positive size, got {self.width_px} × {self.height_px} px")
+
+    @classmethod
+    def letterbox(cls, image: Frame, screen: Frame) -> Placement:
+        """As large as fits, centred, aspect kept: what most experiments do."""
+        scale = min(screen.width_px / image.width_px, screen.height_px / image.height_px)
+        width, height = image.width_px * scale, image.height_px * scale
+        return cls(image, screen, (screen.width_px - width) / 2, (screen.height_px - height) / 2, width, height)
+
+    @classmethod
+    def centred(cls, image: Frame, screen: Frame) -> Placement:
+        """At its own size in the middle of the screen."""
+        left, top = (screen.size_px - image.size_px) / 2
+        return cls(image, screen, float(left), float(top), image.width_px, image.height_px)
+
+    @property
+    def scale(self) -> Points:
+        """Screen px per image px, (2,)."""
+        return np.array([self.width_px, self.height_px]) / self.image.size_px
+
+    def to_image(self, screen_xy_px: ArrayLike) -> Points:
+        return (as_points(screen_xy_px) - [self.left_px, self.top_px]) / self.scale
+
+    def to_screen(self, image_xy_px: ArrayLike) -> Points:
+        return as_points(image_xy_px) * self.scale + [self.left_px, self.top_px]
+
+
+def as_points(xy: ArrayLike) -> Points:
+    """Anything with a last axis (x, y) as float64."""
+    points = np.asarray(xy, dtype=np.float64)
+    if points.ndim == 0 or points.shape[-1] != 2:
+        raise InputError(f"points need a last axis of length 2 (x, y), got shape {points.shape}")
+    return points

@@ -1,0 +1,1 @@
+"""Judge any gaze model: metrics, protocols, tables. Never imports torch."""

@@ -1,0 +1,1 @@
+"""The network, in small classes bottom-up. It does not know diffusion."""

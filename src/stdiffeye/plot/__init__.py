@@ -1,0 +1,1 @@
+"""Gaze as pictures."""

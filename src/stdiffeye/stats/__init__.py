@@ -1,0 +1,1 @@
+"""Distributions of gaze, human against generated. Never imports torch."""
