@@ -1,0 +1,136 @@
+"""From noise to gaze: samplers as pure functions.
+
+Each takes `denoise(z, level)`, which returns the estimate of z0 for z at noise level number `level` of `levels` (a
+`Schedule` read from its noisy end), the noise to start from, and `noise`, a source of fresh noise where the sampler is
+stochastic. `callback(i, n)` is told of progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from stdiffeye.diffusion.schedule import Schedule
+
+Denoise = Callable[[Tensor, int], Tensor]
+Callback = Callable[[int, int], None]
+SamplerName = Literal["ddpm", "ddim", "dpm++", "heun"]
+
+
+class NoiseSource:
+    """Noise with one generator per sample, so that sample k is the same whatever it is batched with."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+
+    def normal(self, *shape: int) -> Tensor:
+        """(samples, *shape) standard normal."""
+        return torch.stack([torch.randn(shape, generator=generator) for generator in self._generators])
+
+    def uniform(self) -> Tensor:
+        """(samples,) in [0, 1)."""
+        return torch.stack([torch.rand((), generator=generator) for generator in self._generators])
+
+
+def sample(
+    name: SamplerName,
+    denoise: Denoise,
+    schedule: Schedule,
+    noise: NoiseSource,
+    shape: tuple[int, ...],
+    steps: int | None = None,
+    eta: float = 0.0,
+    callback: Callback | None = None,
+) -> Tensor:
+    """Draw (samples, *shape) tokens with the sampler called `name` in `steps` steps (default: all of the schedule)."""
+    chosen = schedule.steps(steps or len(schedule))
+    levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
+    at_step = [int(step) for step in chosen]
+    z = noise.normal(*shape) * float((levels.alpha[0] ** 2 + levels.sigma[0] ** 2).sqrt())
+
+    def at(z: Tensor, level: int) -> Tensor:
+        return denoise(z, at_step[level])
+
+    if name == "ddpm":
+        return ddpm(at, z, levels, noise, callback)
+    if name == "ddim":
+        return ddim(at, z, levels, noise, eta, callback)
+    if name == "dpm++":
+        return dpm_solver_pp_2m(at, z, levels, callback)
+    return heun(at, z, levels, callback)
+
+
+def ddpm(denoise: Denoise, z: Tensor, levels: Schedule, noise: NoiseSource, callback: Callback | None = None) -> Tensor:
+    """Ancestral sampling (Ho et al. 2020): the posterior q(z_next | z, ẑ0), variance β̃."""
+    return ddim(denoise, z, levels, noise, eta=1.0, callback=callback)
+
+
+def ddim(
+    denoise: Denoise,
+    z: Tensor,
+    levels: Schedule,
+    noise: NoiseSource | None = None,
+    eta: float = 0.0,
+    callback: Callback | None = None,
+) -> Tensor:
+    """Song et al. 2021, Eq. 12: deterministic at eta = 0, ancestral DDPM at eta = 1; Euler's method for EDM levels."""
+    alpha, sigma = levels.alpha.tolist(), levels.sigma.tolist()
+    for i in range(len(levels)):
+        z0 = denoise(z, i)
+        if i + 1 == len(levels):
+            return _told(callback, i, len(levels), z0)
+        epsilon = (z - alpha[i] * z0) / sigma[i]
+        # Share of the next level's noise that is fresh: σ_next √(1 − (α_i σ_next / (α_next σ_i))²).
+        kept = alpha[i] * sigma[i + 1] / (alpha[i + 1] * sigma[i])
+        fresh = eta * sigma[i + 1] * max(0.0, 1 - kept**2) ** 0.5
+        z = alpha[i + 1] * z0 + max(0.0, sigma[i + 1] ** 2 - fresh**2) ** 0.5 * epsilon
+        if fresh and noise is not None:
+            z = z + fresh * noise.normal(*z.shape[1:])
+        _told(callback, i, len(levels), z)
+    return z
+
+
+def dpm_solver_pp_2m(denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None) -> Tensor:
+    """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): second order, one evaluation a step, first order at the ends."""
+    alpha, sigma = levels.alpha.tolist(), levels.sigma.tolist()
+    half_log_snr = (levels.alpha / levels.sigma).log().tolist()
+    previous: Tensor | None = None
+    for i in range(len(levels)):
+        z0 = denoise(z, i)
+        if i + 1 == len(levels):
+            return _told(callback, i, len(levels), z0)
+        h = half_log_snr[i + 1] - half_log_snr[i]
+        ahead = z0
+        if previous is not None and i + 2 < len(levels):
+            r = (half_log_snr[i] - half_log_snr[i - 1]) / h
+            ahead = (1 + 1 / (2 * r)) * z0 - 1 / (2 * r) * previous
+        decay = torch.expm1(torch.tensor(-h, dtype=torch.float64)).item()
+        z = sigma[i + 1] / sigma[i] * z - alpha[i + 1] * decay * ahead
+        previous = z0
+        _told(callback, i, len(levels), z)
+    return z
+
+
+def heun(denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None) -> Tensor:
+    """EDM's second-order sampler (Karras et al. 2022, Algorithm 1, without churn), on z/α and σ/α for any schedule."""
+    alpha, sigma = levels.alpha.tolist(), (levels.sigma / levels.alpha).tolist()
+    x = z / alpha[0]
+    for i in range(len(levels)):
+        z0 = denoise(x * alpha[i], i)
+        if i + 1 == len(levels):
+            return _told(callback, i, len(levels), z0)
+        slope = (x - z0) / sigma[i]
+        trial = x + (sigma[i + 1] - sigma[i]) * slope
+        slope_next = (trial - denoise(trial * alpha[i + 1], i + 1)) / sigma[i + 1]
+        x = x + (sigma[i + 1] - sigma[i]) * (slope + slope_next) / 2
+        _told(callback, i, len(levels), x)
+    return x
+
+
+def _told(callback: Callback | None, i: int, n: int, z: Tensor) -> Tensor:
+    if callback is not None:
+        callback(i + 1, n)
+    return z
