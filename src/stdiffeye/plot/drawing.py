@@ -1,0 +1,131 @@
+"""One word for all gaze: `draw` puts any noun, or several, over its picture; `png` is what a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+from stdiffeye.plot import canvas, overlay
+from stdiffeye.plot.colours import category
+from stdiffeye.plot.picture import DIM, backdrop
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Noun = Scanpath | Trajectory | Trial
+
+KINDS = ("scanpath", "trajectory")
+COLOURS = ("time", "sample")
+LONGER_SIDE_IN = 7.0
+NOTEBOOK_DPI = 100
+# With more viewers than this on one picture the numbers would only hide one another.
+MAX_NUMBERED = 2
+
+
+def draw(
+    noun: Noun | Sequence[Noun],
+    picture: Any = None,
+    ax: Axes | None = None,
+    *,
+    kind: str | None = None,
+    colour: str | None = None,
+    numbers: bool | None = None,
+    dim: float = DIM,
+    fit: str | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw gaze over its picture, or over a blank frame.
+
+    Parameters
+    ----------
+    noun : a Scanpath, Trajectory or Trial, or several of one picture.
+    picture : file, PIL image or array; by default the trial's own, where its file is there.
+    ax : matplotlib axes to draw in; by default those of a new figure (`ax.figure`).
+    kind : "scanpath" or "trajectory"; by default the trajectory, where there is one.
+    colour : "time", "sample" (one per noun), or any colour; by default time for one noun, sample for several.
+    numbers : number the fixations; by default for up to two nouns.
+    dim : share of black laid over the picture.
+    fit : how the picture lies in the gaze's frame, see `stdiffeye.plot.picture.backdrop`.
+
+    >>> from stdiffeye import Frame, Scanpath
+    >>> ax = draw(Scanpath([[20, 30], [70, 50]], Frame(100, 80)))
+    """
+    nouns = _as_list(noun)
+    frame = nouns[0].frame
+    kind = kind or ("trajectory" if any(_trajectory(one) for one in nouns) else "scanpath")
+    if kind not in KINDS:
+        raise InputError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    behind = backdrop(_own_picture(nouns) if picture is None else picture, frame, fit)
+    points = [gaze.xy_px for one in nouns for gaze in (_scanpath(one), _trajectory(one)) if gaze is not None]
+    with canvas.style():
+        if ax is None:
+            ax = _new_axes(frame, points)
+        overlay.set_view(ax, frame, points)
+        behind.show(ax, frame, dim)
+        _draw_each(ax, nouns, kind, colour, numbers)
+        box = next((one.target_box_px for one in nouns if isinstance(one, Trial) and one.target_box_px), None)
+        if box is not None:
+            overlay.draw_target(ax, box)
+        if title:
+            ax.set_title(title)
+    return ax
+
+
+def png(noun: Noun | Sequence[Noun], **options: Any) -> bytes:
+    """The drawing as a PNG file in memory; options as in `draw`. A picture of another shape is letterboxed."""
+    options.setdefault("fit", "letterbox" if options.get("picture") is None else None)
+    return canvas.png_bytes(draw(noun, **options), dpi=NOTEBOOK_DPI)
+
+
+def _draw_each(ax: Axes, nouns: list[Noun], kind: str, colour: str | None, numbers: bool | None) -> None:
+    colour = colour or ("time" if len(nouns) == 1 else "sample")
+    numbers = len(nouns) <= MAX_NUMBERED if numbers is None else numbers
+    alpha = 1.0 if len(nouns) <= MAX_NUMBERED else 0.85
+    for number, one in enumerate(nouns):
+        paint = {"time": None, "sample": category(number)}.get(colour, colour)
+        scanpath, trajectory = _scanpath(one), _trajectory(one)
+        if kind == "trajectory":
+            if trajectory is None:
+                raise InputError(f"{one!r} has no trajectory to draw: use kind='scanpath'")
+            line = overlay.draw_trajectory(ax, trajectory, paint, alpha)
+            if paint is None and number == 0:
+                overlay.time_bar(ax, line, trajectory.frame)
+        elif scanpath is None:
+            raise InputError(f"{one!r} has no scanpath to draw: use kind='trajectory'")
+        if scanpath is not None:
+            overlay.draw_scanpath(ax, scanpath, paint, numbers, hollow=kind == "trajectory", alpha=alpha)
+
+
+def _new_axes(frame: Frame, points: list[Any]) -> Axes:
+    """Axes that fill a figure of the picture's shape, so that nothing is squeezed or left white."""
+    scale = LONGER_SIDE_IN / max(frame.width_px, frame.height_px)
+    left, right, top, bottom = overlay.view_px(frame, points)
+    figure = canvas.new_figure((right - left) * scale, (bottom - top) * scale, constrained=False)
+    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+
+
+def _as_list(noun: Noun | Sequence[Noun]) -> list[Noun]:
+    nouns = [noun] if isinstance(noun, Scanpath | Trajectory | Trial) else list(noun)
+    if not nouns:
+        raise InputError("nothing to draw: the list of gaze is empty")
+    for one in nouns:
+        if not isinstance(one, Scanpath | Trajectory | Trial):
+            raise InputError(f"cannot draw a {type(one).__name__}: expected Scanpath, Trajectory or Trial")
+        if one.frame != nouns[0].frame:
+            raise InputError(f"gaze of different frames cannot share a picture: {nouns[0].frame} and {one.frame}")
+    return nouns
+
+
+def _own_picture(nouns: list[Noun]) -> Any:
+    own = (one.picture for one in nouns if isinstance(one, Trial))
+    return next((path for path in own if path is not None and path.is_file()), None)
+
+
+def _scanpath(noun: Noun) -> Scanpath | None:
+    return noun.scanpath if isinstance(noun, Trial) else noun if isinstance(noun, Scanpath) else None
+
+
+def _trajectory(noun: Noun) -> Trajectory | None:
+    return noun.trajectory if isinstance(noun, Trial) else noun if isinstance(noun, Trajectory) else None
