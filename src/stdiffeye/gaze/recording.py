@@ -1,0 +1,227 @@
+"""A `Recording`: what a tracker wrote down in one go, before anything is cleaned, resampled or cut.
+
+Time is the tracker's own clock in ms; it is never closed up. A lost sample is NaN. Positions are px of the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze.frame import Frame, Points
+from stdiffeye.gaze.nouns import Trajectory
+
+Floats = NDArray[np.float64]
+Eye = Literal["best", "left", "right", "mean"]
+EventKind = Literal["fixation", "saccade", "blink"]
+XY = tuple[float, float]
+
+TRAJECTORY_RATE_HZ = 240.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """What the tracker's own parser said happened; our own fixations come from `stdiffeye.gaze.fixations`.
+
+    Parameters
+    ----------
+    start_ms, duration_ms : on the tracker's clock; the duration counts the last sample in.
+    xy_px : a fixation's mean place, or where a saccade began; None when the tracker did not say.
+    end_xy_px : where a saccade ended.
+    """
+
+    kind: EventKind
+    eye: Literal["left", "right"]
+    start_ms: float
+    duration_ms: float
+    xy_px: XY | None = None
+    end_xy_px: XY | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """A line of text that the experiment wrote into the recording."""
+
+    time_ms: float
+    text: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recording:
+    """One continuous block of raw samples of one or two eyes.
+
+    Parameters
+    ----------
+    time_ms : (N,) tracker clock, strictly increasing, not necessarily evenly spaced.
+    rate_hz : nominal samples per second.
+    frame : the screen.
+    left_px, right_px : (N, 2) gaze on the screen, NaN = lost; None for an eye that was not recorded.
+    left_pupil, right_pupil : (N,) pupil size in the tracker's units; None where there is none.
+    name : the file, or the trial once trials are split off.
+    subject : the viewer.
+    events, messages : in order of time.
+    details : anything else worth keeping (JSON values).
+    """
+
+    time_ms: Floats
+    rate_hz: float
+    frame: Frame
+    left_px: Points | None = None
+    right_px: Points | None = None
+    left_pupil: Floats | None = None
+    right_pupil: Floats | None = None
+    name: str = ""
+    subject: str = ""
+    events: tuple[Event, ...] = ()
+    messages: tuple[Message, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        time = np.array(self.time_ms, dtype=np.float64)
+        if time.ndim != 1 or len(time) == 0:
+            raise InputError(f"recording {self.name!r} needs at least one sample, got times of shape {time.shape}")
+        if not np.isfinite(time).all() or (np.diff(time) <= 0).any():
+            raise InputError(f"recording {self.name!r}: time must run forwards; {_first_step_back(time)}")
+        if not (np.isfinite(self.rate_hz) and self.rate_hz > 0):
+            raise InputError(f"recording {self.name!r}: the rate must be a positive number of Hz, got {self.rate_hz!r}")
+        if self.left_px is None and self.right_px is None:
+            raise InputError(f"recording {self.name!r} has neither a left nor a right eye")
+        time.setflags(write=False)
+        object.__setattr__(self, "time_ms", time)
+        for name, shape in (("left_px", (len(time), 2)), ("right_px", (len(time), 2))):
+            object.__setattr__(self, name, _frozen(getattr(self, name), shape, f"{self.name!r}: {name}"))
+        for name in ("left_pupil", "right_pupil"):
+            object.__setattr__(self, name, _frozen(getattr(self, name), (len(time),), f"{self.name!r}: {name}"))
+
+    def __len__(self) -> int:
+        return len(self.time_ms)
+
+    def __repr__(self) -> str:
+        return (
+            f"Recording({self.name!r} of {self.subject!r}: {len(self)} samples, {self.duration_ms / 1000:.2f} s "
+            f"at {self.rate_hz:g} Hz, {' and '.join(self.eyes)}, {self.missing_share():.0%} lost, "
+            f"{self.frame.width_px:g}×{self.frame.height_px:g} px, {len(self.messages)} messages)"
+        )
+
+    @property
+    def eyes(self) -> tuple[Literal["left", "right"], ...]:
+        """Which eyes were recorded."""
+        both: tuple[Literal["left", "right"], ...] = ("left", "right")
+        return tuple(eye for eye in both if getattr(self, f"{eye}_px") is not None)
+
+    @property
+    def duration_ms(self) -> float:
+        """From the first sample to the end of the last one."""
+        return float(self.time_ms[-1] - self.time_ms[0] + 1000 / self.rate_hz)
+
+    def xy_px(self, eye: Eye = "best") -> Points:
+        """(N, 2) gaze of one eye: the one asked for, the less often lost one, or the mean of both.
+
+        The mean is lost wherever either eye is: letting one stand in for both would make the gaze jump.
+        """
+        if eye not in get_args(Eye):
+            raise InputError(f"eye must be one of {', '.join(get_args(Eye))}, got {eye!r}")
+        if self.left_px is None or self.right_px is None:
+            only = self.left_px if self.right_px is None else self.right_px
+            assert only is not None
+            if eye in ("left", "right") and eye not in self.eyes:
+                raise InputError(f"recording {self.name!r} has no {eye} eye, only the {self.eyes[0]} one")
+            return only
+        if eye == "mean":
+            return (self.left_px + self.right_px) / 2
+        if eye == "best":
+            eye = "left" if _lost_share(self.left_px) <= _lost_share(self.right_px) else "right"
+        return self.left_px if eye == "left" else self.right_px
+
+    def missing_share(self, eye: Eye = "best") -> float:
+        """Share of samples in which the eye was lost."""
+        return _lost_share(self.xy_px(eye))
+
+    def trajectory(self, eye: Eye = "best", rate_hz: float = TRAJECTORY_RATE_HZ) -> Trajectory:
+        """The gaze at a steady rate, by time; gaps longer than 75 ms stay lost."""
+        from stdiffeye.gaze.cleaning import resample
+
+        xy_px = self.xy_px(eye)
+        if np.isnan(xy_px).any(axis=1).all():
+            raise InputError(
+                f"recording {self.name!r} has no gaze: all {len(self)} samples are lost "
+                "(eyes closed, or the tracker never found the pupil)"
+            )
+        return resample(self.time_ms, xy_px, rate_hz, self.frame)
+
+    def within(self, start_ms: float, end_ms: float) -> Recording:
+        """The samples, events and messages with start ≤ time < end on the tracker's clock."""
+        first, last = (int(edge) for edge in np.searchsorted(self.time_ms, [start_ms, end_ms]))
+        if first == last:
+            raise InputError(f"recording {self.name!r} has no sample between {start_ms:g} and {end_ms:g} ms")
+        part = slice(first, last)
+        arrays = {name: _sliced(getattr(self, name), part) for name in ARRAYS}
+        return replace(
+            self,
+            **arrays,
+            events=tuple(event for event in self.events if start_ms <= event.start_ms < end_ms),
+            messages=tuple(message for message in self.messages if start_ms <= message.time_ms < end_ms),
+        )
+
+
+ARRAYS = ("time_ms", "left_px", "right_px", "left_pupil", "right_pupil")
+
+
+def joined(recordings: Sequence[Recording]) -> Recording:
+    """Blocks of one viewer, one after the other on the same clock, as one; the pause between them stays a gap.
+
+    Only the eyes (and pupils) that every block has are kept.
+    """
+    first = recordings[0]
+    for other in recordings[1:]:
+        if other.rate_hz != first.rate_hz:
+            raise InputError(
+                f"{first.name!r} spans blocks of two rates ({first.rate_hz:g} and {other.rate_hz:g} Hz): "
+                "choose --start and --end so that a trial lies within one block"
+            )
+        if other.frame != first.frame:
+            raise InputError(f"{first.name!r} spans blocks of two screens: {first.frame} and {other.frame}")
+    columns: dict[str, Any] = {}
+    for name in ARRAYS:
+        parts = [getattr(recording, name) for recording in recordings]
+        columns[name] = None if any(part is None for part in parts) else np.concatenate(parts)
+    if columns["left_px"] is None and columns["right_px"] is None:
+        raise InputError(f"{first.name!r} spans blocks of different eyes: no eye was recorded throughout")
+    return replace(
+        first,
+        **columns,
+        events=tuple(event for recording in recordings for event in recording.events),
+        messages=tuple(message for recording in recordings for message in recording.messages),
+    )
+
+
+def _frozen(values: ArrayLike | None, shape: tuple[int, ...], what: str) -> Floats | None:
+    if values is None:
+        return None
+    array = np.array(values, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"recording {what} must have shape {shape}, got {array.shape}")
+    if np.isinf(array).any():
+        raise InputError(f"recording {what} holds an infinite value")
+    array.setflags(write=False)
+    return array
+
+
+def _sliced(values: Floats | None, part: slice) -> Floats | None:
+    return None if values is None else values[part]
+
+
+def _lost_share(xy_px: Points) -> float:
+    return float(np.isnan(xy_px).any(axis=1).mean())
+
+
+def _first_step_back(time_ms: Floats) -> str:
+    if not np.isfinite(time_ms).all():
+        return f"sample {int((~np.isfinite(time_ms)).argmax()) + 1} has no time"
+    at = int((np.diff(time_ms) <= 0).argmax())
+    return f"after {time_ms[at]:.10g} ms comes {time_ms[at + 1]:.10g} ms (sample {at + 2})"
