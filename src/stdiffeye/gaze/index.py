@@ -1,0 +1,82 @@
+"""The fixation index: a number ρ̃ in [0, 1] on every sample that says how far along its scanpath it lies.
+
+Source: Eq. 2–5 of the ST-DiffEye paper. Conventions: fixations count from 1, the start is 0 and the end M + 1, all
+divided by M + 1; samples count from 0 here. Anchors are exact (dynamic programming, O(T·M)), the earliest on a tie;
+an anchor on the first or last sample wins over the boundary. Compute it on the true length, before padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze.nouns import Scanpath, Trajectory
+
+INTERPOLATIONS = ("uniform", "distance")
+
+
+def anchors(trajectory: Trajectory, scanpath: Scanpath) -> NDArray[np.int64]:
+    """(M,) the sample that stands for each fixation, strictly rising, with the least summed distance.
+
+    t_1 < … < t_M minimise Σ_m ‖(x, y)_{t_m} − (x, y)_m‖. A lost sample stands for nothing. Of several best choices
+    this is the one whose every anchor is earliest (it exists: the earlier of two best choices, anchor by anchor, is
+    a best choice).
+    """
+    from stdiffeye.gaze import _kernels
+
+    _check(trajectory, scanpath)
+    found = _kernels.anchors(trajectory.xy_px, scanpath.xy_px)
+    if found[0] < 0:
+        there = int((~trajectory.lost).sum())
+        raise InputError(
+            f"{len(scanpath)} fixations need as many samples to stand for them, the trajectory has {there} "
+            f"that are not lost; are scanpath and trajectory of the same trial?"
+        )
+    return found
+
+
+def fixation_index(trajectory: Trajectory, scanpath: Scanpath, interpolation: str = "uniform") -> NDArray[np.float64]:
+    """(T,) ρ̃ of every sample.
+
+    Parameters
+    ----------
+    interpolation : "uniform", linear in time between anchors, or "distance", the mean of the numbers of the two nearest
+        fixations weighted by inverse distance (an ablation without temporal order; NaN where the eye was lost).
+
+    >>> from stdiffeye.gaze import Frame
+    >>> frame = Frame(10, 10)
+    >>> path = Trajectory([[0, 0], [2, 0], [4, 0], [6, 0], [8, 0]], 240, frame)
+    >>> (4 * fixation_index(path, Scanpath([[2, 0], [4, 0], [6, 0]], frame))).tolist()
+    [0.0, 1.0, 2.0, 3.0, 4.0]
+    """
+    from stdiffeye.gaze import _kernels
+
+    if interpolation not in INTERPOLATIONS:
+        raise InputError(f"there is no interpolation {interpolation!r}; choose one of {', '.join(INTERPOLATIONS)}")
+    if interpolation == "distance":
+        _check(trajectory, scanpath)
+        return _kernels.two_nearest(trajectory.xy_px, scanpath.xy_px)
+    return _kernels.ramp(anchors(trajectory, scanpath), len(trajectory))
+
+
+def fixation_indices(
+    pairs: Iterable[tuple[Trajectory, Scanpath]], interpolation: str = "uniform"
+) -> list[NDArray[np.float64]]:
+    """`fixation_index` of many trials."""
+    return [fixation_index(trajectory, scanpath, interpolation) for trajectory, scanpath in pairs]
+
+
+def _check(trajectory: Trajectory, scanpath: Scanpath) -> None:
+    if trajectory.frame != scanpath.frame:
+        raise InputError(
+            f"trajectory and scanpath must share a frame, got {trajectory.frame} and {scanpath.frame}; "
+            "convert one with .rescaled(to=…)"
+        )
+    if len(trajectory) < len(scanpath):
+        raise InputError(
+            f"{len(scanpath)} fixations need as many samples to stand for them, the trajectory has {len(trajectory)}; "
+            "are scanpath and trajectory of the same trial?"
+        )

@@ -1,0 +1,184 @@
+"""From a scanpath to a trajectory that could have made it: `lift`, and its still form, `skeleton`.
+
+A lifted trajectory is synthesised: each fixation is held for its duration with slow drift and tracker noise, and
+consecutive fixations are joined by saccades of main-sequence duration with a minimum-jerk course. It never replaces a
+recording, and says so (`Trajectory.synthesised`).
+
+The constants come from DOVES and Lund2013 by the command `stdiffeye reproduce lifting-constants`; docs/lifting.md
+shows the fits and how well extraction gives the scanpath back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze._scale import px_per_degree_of
+from stdiffeye.gaze.frame import Frame, Points
+from stdiffeye.gaze.nouns import Scanpath, Trajectory
+
+
+@dataclass(frozen=True)
+class LiftConstants:
+    """What the eye and the tracker do between and within fixations; from `stdiffeye reproduce lifting-constants`."""
+
+    saccade_base_ms: float = 21.0
+    """Duration of a vanishing saccade."""
+    saccade_ms_per_deg: float = 2.2
+    """How much longer each degree of amplitude takes."""
+    shoulder_ms: float = 24.0
+    """How much longer than the movement an extractor's interval between two fixations is."""
+    shoulder_share_before: float = 0.6
+    """The share of it that lies before the movement."""
+    drift_deg2_s: float = 0.01
+    """Diffusion constant of the slow drift within a fixation."""
+    noise_deg: float = 0.004
+    """Standard deviation of the tracker's noise, per axis and sample."""
+
+
+CONSTANTS = LiftConstants()
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """A lifted scanpath without drift and noise.
+
+    Parameters
+    ----------
+    xy_px : (T, 2) position.
+    rate_hz, frame : as of a trajectory.
+    fixation : (T,) number of the fixation that is held or, within a saccade, was left last; from 0.
+    in_fixation : (T,) False within saccades.
+    saccades : (M − 1, 2) [start, stop) of the intervals between fixations, in samples.
+    """
+
+    xy_px: Points
+    rate_hz: float
+    frame: Frame
+    fixation: NDArray[np.int64]
+    in_fixation: NDArray[np.bool_]
+    saccades: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.xy_px)
+
+    @property
+    def fixations(self) -> NDArray[np.int64]:
+        """(M, 2) [start, stop) of the fixations, in samples."""
+        edges = np.concatenate([[0], self.saccades.ravel(), [len(self)]])
+        return edges.reshape(-1, 2)
+
+    @property
+    def trajectory(self) -> Trajectory:
+        return Trajectory(self.xy_px, self.rate_hz, self.frame, synthesised=True)
+
+
+def saccade_duration_ms(
+    amplitude_deg: NDArray[np.float64], constants: LiftConstants = CONSTANTS
+) -> NDArray[np.float64]:
+    """Main sequence: how long the movement lasts."""
+    return constants.saccade_base_ms + constants.saccade_ms_per_deg * np.asarray(amplitude_deg)
+
+
+def skeleton(
+    scanpath: Scanpath,
+    rate_hz: float = 240.0,
+    px_per_degree: float | None = None,
+    constants: LiftConstants = CONSTANTS,
+) -> Skeleton:
+    """Fixations held, saccades of minimum jerk between them.
+
+    Where the scanpath knows its onsets the true times between fixations are kept, and the movement takes the
+    main-sequence part of them; otherwise they are the movement's duration and the shoulders that an extractor sees.
+    """
+    amplitude_px = np.hypot(*np.diff(scanpath.xy_px, axis=0).T)
+    movement_ms = saccade_duration_ms(amplitude_px / px_per_degree_of(scanpath.frame, px_per_degree), constants)
+    start_ms, stop_ms = _timeline_ms(scanpath, movement_ms, constants)
+    edges = np.rint(np.stack([start_ms, stop_ms], axis=1) * rate_hz / 1000).astype(np.int64).ravel()
+    # Every fixation has a sample, however short.
+    for m in range(0, len(edges), 2):
+        edges[m] = max(edges[m], edges[m - 1]) if m else 0
+        edges[m + 1] = max(edges[m + 1], edges[m] + 1)
+    time_ms = np.arange(edges[-1]) * (1000 / rate_hz)
+    fixation = np.searchsorted(edges[2::2], np.arange(edges[-1]), side="right")
+    xy_px = scanpath.xy_px[fixation]
+    in_fixation = np.ones(edges[-1], dtype=bool)
+    saccades = edges[1:-1].reshape(-1, 2)
+    for m, (start, stop) in enumerate(saccades):
+        in_fixation[start:stop] = False
+        fixation[start:stop] = m
+        gap_ms = start_ms[m + 1] - stop_ms[m]
+        lasts_ms = min(movement_ms[m], gap_ms)
+        begins_ms = stop_ms[m] + constants.shoulder_share_before * (gap_ms - lasts_ms)
+        progress = minimum_jerk((time_ms[start:stop] - begins_ms) / max(lasts_ms, 1e-9))
+        xy_px[start:stop] = scanpath.xy_px[m] + progress[:, None] * (scanpath.xy_px[m + 1] - scanpath.xy_px[m])
+    return Skeleton(xy_px, rate_hz, scanpath.frame, fixation, in_fixation, saccades)
+
+
+def lift(
+    scanpath: Scanpath,
+    rate_hz: float = 240.0,
+    rng: np.random.Generator | None = None,
+    noise: float = 1.0,
+    px_per_degree: float | None = None,
+    constants: LiftConstants = CONSTANTS,
+) -> Trajectory:
+    """A synthesised trajectory whose fixations are the scanpath's.
+
+    Parameters
+    ----------
+    rng : source of drift and noise; None gives the skeleton, without either.
+    noise : scale of drift and noise; 1 is human with a good tracker, 0 none.
+    """
+    bones = skeleton(scanpath, rate_hz, px_per_degree, constants)
+    if rng is None or noise == 0:
+        return bones.trajectory
+    scale_px = noise * px_per_degree_of(scanpath.frame, px_per_degree)
+    step_deg = np.sqrt(2 * constants.drift_deg2_s / rate_hz)
+    wander = np.cumsum(rng.normal(0, step_deg, bones.xy_px.shape), axis=0)
+    wander += rng.normal(0, constants.noise_deg, bones.xy_px.shape)
+    xy_px = bones.xy_px + scale_px * wander
+    return Trajectory(settle(xy_px, bones, scanpath.xy_px), rate_hz, scanpath.frame, synthesised=True)
+
+
+def settle(xy_px: Points, bones: Skeleton, places_px: Points) -> Points:
+    """Shift each fixation so that its median is its place, spreading the change along the saccade between two.
+
+    The change follows the saccade's own path length, so that it adds speed only where the eye moves.
+    """
+    shift = np.empty_like(xy_px)
+    offsets = []
+    for (start, stop), place in zip(bones.fixations, places_px, strict=True):
+        offsets.append(place - np.median(xy_px[start:stop], axis=0))
+        shift[start:stop] = offsets[-1]
+    for m, (start, stop) in enumerate(bones.saccades):
+        if stop == start:
+            continue
+        path = np.cumsum(np.hypot(*np.diff(bones.xy_px[start - 1 : stop + 1], axis=0).T))
+        share = path[:-1] / path[-1] if path[-1] > 0 else np.arange(1, stop - start + 1) / (stop - start + 1)
+        shift[start:stop] = offsets[m] + share[:, None] * (offsets[m + 1] - offsets[m])
+    return xy_px + shift
+
+
+def minimum_jerk(time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smoothest course from 0 to 1 over unit time (Flash and Hogan 1985): 10 τ³ − 15 τ⁴ + 6 τ⁵."""
+    tau = np.clip(time, 0, 1)
+    return tau**3 * (10 + tau * (6 * tau - 15))
+
+
+def _timeline_ms(
+    scanpath: Scanpath, movement_ms: NDArray[np.float64], constants: LiftConstants
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """When each fixation starts and stops, from the first one's start."""
+    if scanpath.duration_ms is None:
+        raise InputError(
+            f"{scanpath} cannot be lifted without durations: the data set does not give them; "
+            "Scanpath(…, duration_ms=…) sets them"
+        )
+    gap_ms = scanpath.gap_ms
+    gap_ms = movement_ms + constants.shoulder_ms if gap_ms is None else np.maximum(gap_ms, 0)
+    start_ms = np.concatenate([[0.0], np.cumsum(scanpath.duration_ms[:-1] + gap_ms)])
+    return start_ms, start_ms + scanpath.duration_ms

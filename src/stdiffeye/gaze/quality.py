@@ -1,0 +1,230 @@
+"""The gate: how good one trajectory is, and what a preparation kept and dropped and why."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import read_json, write_json
+from stdiffeye.gaze.nouns import Trajectory
+
+
+@dataclass(frozen=True)
+class QualityThresholds:
+    """When a trial is dropped. None switches a rule off."""
+
+    max_missing_share: float | None = 0.25
+    """Largest share of lost samples."""
+    max_out_of_frame_share: float | None = 0.5
+    """Largest share of the samples that are there, outside the frame; fewer are kept, counted and reported."""
+    impossible_speed_deg_s: float = 1000.0
+    """From one sample to the next no eye is faster than this: the tracker lost it."""
+    max_impossible_speed_count: int | None = 0
+    """How many such steps are borne."""
+    min_duration_ms: float | None = None
+    """Shortest trajectory."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_missing_share", "max_out_of_frame_share"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise InputError(f"{name} is a share between 0 and 1, got {value!r}")
+        if not self.impossible_speed_deg_s > 0:
+            raise InputError(f"impossible_speed_deg_s must be positive, got {self.impossible_speed_deg_s!r}")
+
+
+DEFAULT_THRESHOLDS = QualityThresholds()
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good one trajectory is; `impossible_speed_count` is None where the frame has no px_per_degree."""
+
+    sample_count: int
+    duration_ms: float
+    missing_share: float
+    out_of_frame_share: float
+    impossible_speed_count: int | None
+    peak_speed_deg_s: float | None
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, thresholds: QualityThresholds = DEFAULT_THRESHOLDS) -> Quality:
+        """Measure a trajectory; only the threshold's impossible speed matters here."""
+        seen = ~trajectory.lost
+        outside = seen & ~trajectory.frame.contains(trajectory.xy_px)
+        count: int | None = None
+        peak: float | None = None
+        if trajectory.frame.px_per_degree is not None:
+            step_px = np.hypot(*np.diff(trajectory.xy_px, axis=0).T)
+            speed = step_px[np.isfinite(step_px)] * (trajectory.rate_hz / trajectory.frame.px_per_degree)
+            count = int((speed > thresholds.impossible_speed_deg_s).sum())
+            peak = float(speed.max(initial=0.0))
+        return cls(
+            sample_count=len(trajectory),
+            duration_ms=trajectory.duration_ms,
+            missing_share=trajectory.missing_share,
+            out_of_frame_share=float(outside.sum() / max(int(seen.sum()), 1)),
+            impossible_speed_count=count,
+            peak_speed_deg_s=peak,
+        )
+
+    def fault(self, thresholds: QualityThresholds = DEFAULT_THRESHOLDS) -> str | None:
+        """Why the trial is dropped, in words that do not vary from trial to trial; None when it is kept."""
+        limit = thresholds
+        if self.missing_share == 1:
+            return "every sample lost"
+        if limit.max_missing_share is not None and self.missing_share > limit.max_missing_share:
+            return f"more than {limit.max_missing_share:.0%} of samples lost"
+        allowed = limit.max_impossible_speed_count
+        if allowed is not None and self.impossible_speed_count is not None and self.impossible_speed_count > allowed:
+            return f"faster than {limit.impossible_speed_deg_s:g} deg/s"
+        if limit.max_out_of_frame_share is not None and self.out_of_frame_share > limit.max_out_of_frame_share:
+            return f"more than {limit.max_out_of_frame_share:.0%} of samples outside the frame"
+        if limit.min_duration_ms is not None and self.duration_ms < limit.min_duration_ms:
+            return f"shorter than {limit.min_duration_ms:g} ms"
+        return None
+
+
+@dataclass
+class QualityReport:
+    """Counts over many trials: kept, dropped and why. Add trials as they come, merge reports of parallel workers.
+
+    >>> report = QualityReport()
+    >>> report.drop("no sample within 20 px of the first fixation")
+    >>> print(report)
+    0 of 1 trials kept
+      dropped 1: no sample within 20 px of the first fixation
+    """
+
+    thresholds: QualityThresholds = DEFAULT_THRESHOLDS
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    sample_count: int = 0
+    missing_count: float = 0.0
+    out_of_frame_count: float = 0.0
+    impossible_speed_count: int = 0
+    impossible_speed_trials: int = 0
+    synthesised: int = 0
+
+    def admit(self, trajectory: Trajectory) -> bool:
+        """Measure a trajectory, count it, and say whether it is kept."""
+        quality = Quality.of(trajectory, self.thresholds)
+        return self.add(quality, synthesised=trajectory.synthesised)
+
+    def add(self, quality: Quality, synthesised: bool = False) -> bool:
+        """Count a measured trajectory (kept or not) and say whether it is kept."""
+        missing = quality.missing_share * quality.sample_count
+        self.sample_count += quality.sample_count
+        self.missing_count += missing
+        self.out_of_frame_count += quality.out_of_frame_share * (quality.sample_count - missing)
+        self.impossible_speed_count += quality.impossible_speed_count or 0
+        self.impossible_speed_trials += bool(quality.impossible_speed_count)
+        fault = quality.fault(self.thresholds)
+        if fault is None:
+            self.keep()
+            self.synthesised += synthesised
+        else:
+            self.drop(fault)
+        return fault is None
+
+    def keep(self) -> None:
+        """Count a kept trial that has no trajectory to measure."""
+        self.kept += 1
+
+    def drop(self, reason: str) -> None:
+        """Count a trial that was dropped for another reason than its samples."""
+        self.dropped[reason] += 1
+
+    @property
+    def total(self) -> int:
+        return self.kept + sum(self.dropped.values())
+
+    @property
+    def missing_share(self) -> float:
+        return self.missing_count / max(self.sample_count, 1)
+
+    @property
+    def out_of_frame_share(self) -> float:
+        return self.out_of_frame_count / max(self.sample_count - self.missing_count, 1)
+
+    def merge(self, other: QualityReport) -> QualityReport:
+        """The report of both sets of trials; thresholds must be the same."""
+        if self.thresholds != other.thresholds:
+            raise InputError(
+                f"reports with different thresholds cannot be merged: {self.thresholds}, {other.thresholds}"
+            )
+        counts = {
+            item.name: getattr(self, item.name) + getattr(other, item.name)
+            for item in fields(self)
+            if item.name != "thresholds"
+        }
+        return QualityReport(thresholds=self.thresholds, **counts)
+
+    @classmethod
+    def merged(cls, reports: Iterable[QualityReport]) -> QualityReport:
+        """One report of many; an empty one of none."""
+        result: QualityReport | None = None
+        for report in reports:
+            result = report if result is None else result.merge(report)
+        return cls() if result is None else result
+
+    def __str__(self) -> str:
+        lines = [f"{self.kept:,} of {self.total:,} trials kept"]
+        lines += [f"  dropped {count:,}: {reason}" for reason, count in self.dropped.most_common()]
+        if self.sample_count:
+            lines += [
+                f"  {self.sample_count:,} samples looked at: {self.missing_share:.2%} lost, "
+                f"{self.out_of_frame_share:.2%} of the others outside the frame",
+                f"  {self.impossible_speed_count:,} steps faster than {self.thresholds.impossible_speed_deg_s:g} deg/s "
+                f"in {self.impossible_speed_trials:,} trials",
+            ]
+        if self.synthesised:
+            lines.append(f"  {self.synthesised:,} of the kept trajectories are synthesised")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values, shares included for the reader."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["thresholds"] = asdict(self.thresholds)
+        values["dropped"] = dict(self.dropped)
+        return values | {
+            "total": self.total,
+            "missing_share": self.missing_share,
+            "out_of_frame_share": self.out_of_frame_share,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> QualityReport:
+        """The inverse of `as_dict`."""
+        try:
+            known = {item.name: values[item.name] for item in fields(cls)}
+            known["thresholds"] = QualityThresholds(**known["thresholds"])
+            known["dropped"] = Counter(known["dropped"])
+        except (KeyError, TypeError) as error:
+            raise InputError(f"this is not a quality report: {error}") from None
+        return cls(**known)
+
+    def to_json(self) -> str:
+        return json.dumps(self.as_dict(), indent=1, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> QualityReport:
+        try:
+            values = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"a quality report must be JSON: {error}") from None
+        return cls.from_dict(values)
+
+    def save(self, path: str | Path) -> None:
+        write_json(path, self.as_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> QualityReport:
+        return cls.from_dict(read_json(path))
