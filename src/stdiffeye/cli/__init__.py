@@ -13,7 +13,9 @@ import sys
 
 from stdiffeye.errors import InputError
 
-VERBS: dict[str, str] = {}
+VERBS: dict[str, str] = {
+    "features": "look at pictures once and keep what was seen",
+}
 
 USAGE = "usage: stdiffeye VERB … [--debug]      stdiffeye VERB --help explains a verb"
 

@@ -1,0 +1,138 @@
+"""Features of pictures on disk, so that each picture is looked at once.
+
+One file per picture, named by the content: `<folder>/<encoder's identity>/<2 letters>/<hash>[-flip].npy`, float16,
+(rows · columns, width). One file per picture rather than one large table because files appear whole or not at
+all, several programs may fill the cache at once, and adding a picture never rewrites others; the page cache of the
+operating system makes random access as fast as a copy out of memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from stdiffeye.encoders import PictureEncoder
+from stdiffeye.encoders.picture import Picture, load_picture
+from stdiffeye.errors import InputError
+from stdiffeye.files import whole_file
+from stdiffeye.progress import track
+
+Features = NDArray[np.float16]
+
+_HASH_BYTES = 16
+
+
+def default_folder() -> Path:
+    """`$STDIFFEYE_CACHE`, else `$XDG_CACHE_HOME/stdiffeye`, else `~/.cache/stdiffeye`."""
+    own = os.environ.get("STDIFFEYE_CACHE")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stdiffeye"
+
+
+class FeatureCache:
+    """Tokens of pictures by one encoder, computed when missing and kept as float16.
+
+    Parameters
+    ----------
+    encoder : computes what is missing.
+    folder : where the cache lives (default: `default_folder()`).
+
+    Attributes
+    ----------
+    computed : how many features this object had to compute so far.
+
+    Notes
+    -----
+    A file's key is the hash of its bytes, remembered in this object as long as the file's size and time of change
+    stay the same; a PIL image's or an array's key is the hash of its pixels.
+    """
+
+    def __init__(self, encoder: PictureEncoder, folder: str | Path | None = None) -> None:
+        self.encoder = encoder
+        self.folder = Path(folder) if folder is not None else default_folder()
+        self.home = self.folder / "features" / encoder.identity
+        self.shape = (encoder.grid[0] * encoder.grid[1], encoder.width)
+        self.computed = 0
+        self._keys: dict[tuple[str, int, int], str] = {}
+
+    def get(self, pictures: Sequence[Picture], flip: bool | Sequence[bool] = False) -> Features:
+        """(B, rows · columns, width) float16 in memory; what is missing is computed and kept.
+
+        Parameters
+        ----------
+        flip : whether the picture is mirrored left to right, for all or one by one.
+        """
+        flips = [flip] * len(pictures) if isinstance(flip, bool) else list(flip)
+        features = np.empty((len(pictures), *self.shape), dtype=np.float16)
+        for row, (picture, mirrored) in enumerate(zip(pictures, flips, strict=True)):
+            features[row] = self.open(picture, mirrored)
+        return features
+
+    def open(self, picture: Picture, flip: bool = False) -> Features:
+        """(rows · columns, width) float16, read-only, mapped from the file and not yet read."""
+        path = self.path(picture, flip)
+        stored = self._read(path)
+        if stored is None:
+            self._compute(picture, flip, path)
+            stored = self._read(path)
+        if stored is None:
+            raise InputError(f"{path} vanished while it was read: is another program clearing the cache?")
+        return stored
+
+    def has(self, picture: Picture, flip: bool = False) -> bool:
+        """Whether the picture's features are there, whole."""
+        return self._read(self.path(picture, flip)) is not None
+
+    def fill(self, pictures: Iterable[Picture], flip: bool = False, quiet: bool = False) -> None:
+        """Compute what is missing, with progress. Broken off, the same call goes on where it was."""
+        missing = [picture for picture in pictures if not self.has(picture, flip)]
+        for picture in track(missing, "mirrored pictures" if flip else "pictures", quiet=quiet):
+            self.open(picture, flip)
+
+    def path(self, picture: Picture, flip: bool = False) -> Path:
+        """Where the picture's features are or will be."""
+        key = self._key(picture)
+        return self.home / key[:2] / f"{key}{'-flip' if flip else ''}.npy"
+
+    def _key(self, picture: Picture) -> str:
+        if isinstance(picture, Image.Image | np.ndarray):
+            image = load_picture(picture)
+            return _digest(f"{image.size}".encode(), image.tobytes())
+        path = Path(picture)
+        try:
+            status = path.stat()
+            stamp = (os.path.abspath(path), status.st_size, status.st_mtime_ns)
+            if stamp not in self._keys:
+                self._keys[stamp] = _digest(path.read_bytes())
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise InputError(f"there is no picture {path}: check the name") from None
+        return self._keys[stamp]
+
+    def _read(self, path: Path) -> Features | None:
+        try:
+            stored = np.load(path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            return None
+        except (ValueError, EOFError):  # not written by us, or damaged later: computed anew
+            return None
+        return stored if stored.shape == self.shape and stored.dtype == np.float16 else None
+
+    def _compute(self, picture: Picture, flip: bool, path: Path) -> None:
+        tokens = self.encoder.encode([picture], flip=flip)
+        with whole_file(path) as temporary:
+            np.save(temporary, tokens[0].numpy().astype(np.float16), allow_pickle=False)
+        self.computed += 1
+
+
+def _digest(*parts: bytes) -> str:
+    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
