@@ -1,0 +1,203 @@
+"""Batches for training, as plain arrays. A batch is a pure function of (seed, step), so that a run can go on anywhere.
+
+Trials are grouped by stimulus, because all viewers of a picture share the work done on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.data.store import Store
+from stdiffeye.errors import InputError
+
+Floats = NDArray[np.float32]
+
+TYPICAL_GAP_MS = 40.0
+"""From one fixation to the next where the data do not say; the median of DOVES."""
+SHORTEST_VIEWING_S = 1.0
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """A picture and task with the trials that looked at it."""
+
+    store: int
+    name: str
+    task: str
+    dataset: str
+    picture: Path | None
+    trials: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ScanpathBatch:
+    """P stimuli with V viewers each; B = P·V scanpaths of at most M fixations, those of a stimulus side by side."""
+
+    stimuli: list[Stimulus]  # P
+    flip: NDArray[np.bool_]  # (P,) the picture is to be mirrored; the gaze already is
+    xy: Floats  # (B, M, 2) in [0, 1] of the picture
+    duration_ms: Floats  # (B, M) NaN where unknown
+    gap_ms: Floats  # (B, M) to the next fixation, NaN where unknown or last
+    length: NDArray[np.int64]  # (B,)
+    seconds: Floats  # (B,) viewing time, NaN where unknown
+    start_s: Floats  # (B,) time already looked before the first of these fixations; 0 at the picture's onset
+    places: list[Floats]  # P × (n, 2) fixations of every viewer, for the density
+
+
+@dataclass(frozen=True)
+class Augment:
+    """Chances of each change to a trial; all are things that a viewer might have done."""
+
+    flip: float = 0.5
+    """Picture and gaze mirrored left to right."""
+    cut: float = 0.25
+    """The trial ended earlier: a shorter viewing time."""
+    later: float = 0.15
+    """Only what came after some fixation, with the time already passed: how viewing goes on."""
+
+
+NO_CHANGE = Augment(0.0, 0.0, 0.0)
+
+
+class ScanpathBatches:
+    """Draws stimuli of several stores, and viewers of each.
+
+    Parameters
+    ----------
+    balance : a store is drawn in proportion to (its number of stimuli) ** balance: 1 mixes by picture, 0 by store.
+    """
+
+    def __init__(
+        self,
+        stores: Sequence[Store],
+        split: str | None,
+        stimuli: int,
+        viewers: int,
+        max_fixations: int = 16,
+        seed: int = 0,
+        balance: float = 0.5,
+        augment: Augment = NO_CHANGE,
+        pictures_needed: bool = True,
+    ) -> None:
+        self.stores, self.viewers, self.count = list(stores), viewers, stimuli
+        self.max_fixations, self.seed, self.augment = max_fixations, seed, augment
+        self.stimuli = [
+            stimulus
+            for number, store in enumerate(self.stores)
+            for stimulus in stimuli_of(store, split, number)
+            if stimulus.picture is not None or not pictures_needed
+        ]
+        if not self.stimuli:
+            raise InputError(f"no stimulus with a picture in split {split!r} of {[str(s.path) for s in self.stores]}")
+        per_store = np.bincount([stimulus.store for stimulus in self.stimuli], minlength=len(self.stores))
+        share = np.array([float(per_store[stimulus.store]) ** (balance - 1) for stimulus in self.stimuli])
+        self.probability = share / share.sum()
+
+    def batch(self, step: int) -> ScanpathBatch:
+        """The batch of this step."""
+        rng = np.random.default_rng([self.seed, step])
+        replace = len(self.stimuli) < self.count
+        chosen = rng.choice(len(self.stimuli), self.count, replace=replace, p=self.probability)
+        stimuli = [self.stimuli[i] for i in chosen]
+        flip = rng.random(self.count) < self.augment.flip
+        rows = []
+        for stimulus, mirrored in zip(stimuli, flip, strict=True):
+            picked = rng.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
+            rows += [self._row(stimulus.store, int(trial), bool(mirrored), rng) for trial in picked]
+        xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
+        places = [self._places(stimulus, bool(mirrored)) for stimulus, mirrored in zip(stimuli, flip, strict=True)]
+        return ScanpathBatch(stimuli, flip, xy, duration, gap, length, seconds, start, places)
+
+    def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
+        xy, duration, onset, seconds = self._read(store, trial)
+        start = np.float32(0)
+        cut, later = rng.random(2) < (self.augment.cut, self.augment.later)
+        if cut and np.isfinite(onset).all():
+            xy, duration, onset, seconds = _cut(xy, duration, onset, seconds, rng)
+        if later and len(xy) >= 4 and np.isfinite(onset).all():
+            first = int(rng.integers(1, len(xy) - 2))
+            xy, duration, onset = xy[first:], duration[first:], onset[first:]
+            start = np.float32(onset[0] / 1000)
+        if mirrored:
+            xy = np.stack([1 - xy[:, 0], xy[:, 1]], axis=1)
+        n = min(len(xy), self.max_fixations)
+        gap = np.full(n, np.nan)
+        if self._gaps_known(store, trial):
+            gap[: n - 1] = onset[1:n] - onset[: n - 1] - duration[: n - 1]
+        pad = self.max_fixations - n
+        return (
+            np.pad(xy[:n], ((0, pad), (0, 0))).astype(np.float32),
+            np.pad(duration[:n], (0, pad), constant_values=np.nan).astype(np.float32),
+            np.pad(gap, (0, pad), constant_values=np.nan).astype(np.float32),
+            np.asarray(n),
+            np.asarray(seconds, dtype=np.float32),
+            start,
+        )
+
+    def _gaps_known(self, store: int, trial: int) -> bool:
+        columns = self.stores[store].columns
+        return bool(columns["has_onsets"][trial] and columns["has_durations"][trial])
+
+    def _read(self, store: int, trial: int) -> tuple[NDArray[np.float64], ...]:
+        """xy in [0, 1], durations, onsets (filled in from the durations where unknown) and viewing time in s."""
+        source = self.stores[store]
+        arrays, columns = source.scanpath_arrays(), source.columns
+        part = slice(int(arrays.offsets[trial]), int(arrays.offsets[trial + 1]))
+        xy = np.asarray(arrays.xy_px[part]) / [columns["width"][trial], columns["height"][trial]]
+        duration = np.array(arrays.duration_ms[part])
+        onset = np.array(arrays.onset_ms[part])
+        if not columns["has_onsets"][trial]:
+            onset = np.concatenate([[0.0], np.cumsum(duration + TYPICAL_GAP_MS)[:-1]])
+        return xy, duration, onset, np.asarray(columns["viewing_ms"][trial] / 1000)
+
+    def _places(self, stimulus: Stimulus, mirrored: bool) -> Floats:
+        xy = np.concatenate([self._read(stimulus.store, int(trial))[0] for trial in stimulus.trials]).astype(np.float32)
+        return np.stack([1 - xy[:, 0], xy[:, 1]], axis=1) if mirrored else xy
+
+
+def stimuli_of(store: Store, split: str | None, number: int = 0) -> list[Stimulus]:
+    """The stimuli of a store's split that have scanpaths, in the store's order."""
+    trials = store.where(split)
+    columns = store.columns
+    trials = trials[np.asarray(columns["n_fixations"])[trials] > 0]
+    keys = np.stack([np.asarray(columns["name_id"])[trials], np.asarray(columns["task_id"])[trials]], axis=1)
+    if len(keys) == 0:
+        return []
+    unique, where = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(where, kind="stable")
+    groups = np.split(trials[order], np.cumsum(np.bincount(where.ravel()))[:-1])
+    pictures = store.pictures
+    return [
+        Stimulus(
+            store=number,
+            name=(name := store.words["name"][name_id]),
+            task=store.words["task"][task_id],
+            dataset=store.dataset,
+            picture=pictures.get(name),
+            trials=group,
+        )
+        for (name_id, task_id), group in zip(unique.tolist(), groups, strict=True)
+    ]
+
+
+def _cut(
+    xy: NDArray[np.float64],
+    duration: NDArray[np.float64],
+    onset: NDArray[np.float64],
+    seconds: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], ...]:
+    """The same trial, ended earlier: the fixation at the end is cut short, as at the end of any trial."""
+    whole_s = float(seconds) if np.isfinite(seconds) else float(onset[-1] + duration[-1]) / 1000
+    if whole_s <= SHORTEST_VIEWING_S:
+        return xy, duration, onset, seconds
+    end_s = rng.uniform(SHORTEST_VIEWING_S, whole_s)
+    kept = max(1, int(np.searchsorted(onset, end_s * 1000)))
+    duration = duration[:kept].copy()
+    duration[-1] = max(1.0, min(duration[-1], end_s * 1000 - onset[kept - 1]))
+    return xy[:kept], duration, onset[:kept], np.asarray(end_s)

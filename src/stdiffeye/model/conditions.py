@@ -1,0 +1,53 @@
+"""What else is known of a trial, each part optional: manner of viewing, viewing time, time already passed, length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from stdiffeye.model.parts import sinusoid
+
+SINES = 64
+MILLISECONDS = 1000.0  # sinusoids are spaced for numbers up to about 1000 × 10
+
+
+@dataclass
+class Conditions:
+    """One row per trial; NaN, or 0 for the manner and the length, where unknown."""
+
+    manner: Tensor  # (B,) 1-based number of the data set's manner of viewing, 0 for any
+    seconds: Tensor  # (B,) viewing time
+    start_s: Tensor  # (B,) time looked at the picture before these fixations
+    length: Tensor  # (B,) number of fixations, 0 when not yet drawn
+
+    def without(self, drop: Tensor) -> Conditions:
+        """Manner and viewing time forgotten where `drop` (B, 2) says so."""
+        return Conditions(
+            torch.where(drop[:, 0], 0, self.manner),
+            torch.where(drop[:, 1], torch.nan, self.seconds),
+            self.start_s,
+            self.length,
+        )
+
+
+class ConditionEmbedding(nn.Module):
+    """Conditions → one vector of the denoiser's width, added to its time embedding."""
+
+    def __init__(self, width: int, sets: int, max_length: int) -> None:
+        super().__init__()
+        self.manner = nn.Embedding(sets + 1, width)
+        self.length = nn.Embedding(max_length + 1, width)
+        self.seconds = nn.Sequential(nn.Linear(SINES, width), nn.SiLU(), nn.Linear(width, width))
+        self.start = nn.Sequential(nn.Linear(SINES, width), nn.SiLU(), nn.Linear(width, width))
+        self.no_seconds = nn.Parameter(torch.zeros(width))
+        for embedding in (self.manner, self.length):
+            nn.init.normal_(embedding.weight, std=0.02)
+
+    def forward(self, conditions: Conditions) -> Tensor:
+        known = ~torch.isnan(conditions.seconds)  # (B,)
+        seconds = self.seconds(sinusoid(torch.nan_to_num(conditions.seconds) * MILLISECONDS, SINES))  # (B, D)
+        seconds = torch.where(known[:, None], seconds, self.no_seconds)  # (B, D)
+        start = self.start(sinusoid(conditions.start_s * MILLISECONDS, SINES))  # (B, D)
+        return self.manner(conditions.manner) + seconds + start + self.length(conditions.length)  # (B, D)

@@ -1,0 +1,133 @@
+"""The denoiser φ: noisy tokens, the time step, the picture and the conditions in; a prediction per token out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from stdiffeye.errors import InputError
+from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding
+
+
+@dataclass(frozen=True)
+class DenoiserConfig:
+    """Size and switches; the defaults are the paper's (28.4 M parameters with its token encoder and fusion)."""
+
+    channels: int = 256
+    """Numbers per token that are diffused: the latent width, or samples per patch × channels."""
+    known: int = 0
+    """Numbers per token that are given and never noised (the fine half's skeleton)."""
+    max_tokens: int = 1500
+    width: int = 512
+    depth: int = 6
+    heads: int = 8
+    feedforward: int = 2048
+    dropout: float = 0.1
+    norm: Literal["post", "pre"] = "post"
+    cross_query: Literal["input", "stream"] = "input"
+    time: Literal["add", "adaln"] = "add"
+    """How the time step enters: added to every token (ScanDiff), or as adaptive normalisation (DiT)."""
+    positions: Literal["learned", "relative"] = "learned"
+    reach: int = 32
+    """With relative positions: how many tokens away still count as different."""
+    cross_every: int = 1
+    """Every how many blocks the picture is asked, counted from the first; 0 for never."""
+    denoising_attention: bool = False
+    convolution: int = 0
+    hidden: int = 512
+    """Width of the hidden layer in the input and output projections (as Diffusion-LM has); 0 for plain linear ones."""
+
+    def __post_init__(self) -> None:
+        if self.denoising_attention and not self.cross_every:
+            raise InputError("denoising_attention asks the picture, so cross_every must not be 0")
+
+    @property
+    def block(self) -> BlockConfig:
+        return BlockConfig(
+            width=self.width,
+            heads=self.heads,
+            feedforward=self.feedforward,
+            dropout=self.dropout,
+            norm=self.norm,
+            cross_query=self.cross_query,
+            modulated=self.time == "adaln",
+            denoising_attention=self.denoising_attention,
+            relative_positions=self.reach if self.positions == "relative" else 0,
+            convolution=self.convolution,
+        )
+
+    def asks_picture(self, block: int) -> bool:
+        return self.cross_every > 0 and block % self.cross_every == 0
+
+
+class Denoiser(nn.Module):
+    """A transformer over gaze tokens that asks the picture."""
+
+    def __init__(self, config: DenoiserConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.into = projection(config.channels + config.known, config.hidden, config.width)
+        self.time = TimeEmbedding(config.width)
+        if config.positions == "learned":
+            self.position = nn.Parameter(torch.zeros(config.max_tokens, config.width))
+        self.blocks = nn.ModuleList(Block(config.block, config.asks_picture(i)) for i in range(config.depth))
+        if config.time == "adaln":
+            self.modulate = nn.Sequential(nn.SiLU(), nn.Linear(config.width, 9 * config.width))
+        self.norm = nn.LayerNorm(config.width)
+        self.head = projection(config.width, config.hidden, config.channels)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Small learned positions; adaLN gates at zero, so that every block begins as the identity."""
+        if self.config.positions == "learned":
+            nn.init.normal_(self.position, std=0.02)
+        if self.config.time == "adaln":
+            for parameter in self.modulate.parameters():
+                nn.init.zeros_(parameter)
+
+    def forward(
+        self,
+        z: Tensor,  # (B, T, C) noisy tokens, scaled to unit variance
+        time: Tensor,  # (B,) diffusion time
+        context: Tensor | None = None,  # (B, D) everything else that is known of the trial
+        picture: Picture | None = None,  # P pictures, B a multiple of P
+        valid: Tensor | None = None,  # (B, T) False on padding
+        known: Tensor | None = None,  # (B, T, K)
+        where: Geometry | None = None,
+        added: Tensor | None = None,  # (B, T, D) added to the tokens as a given
+    ) -> Tensor:
+        ragged = Ragged(z, valid)
+        x = self.into(ragged.pack(z if known is None else torch.cat([z, known], dim=-1)))  # (n, D)
+        t = self.time(time)  # (B, D)
+        if context is not None:
+            t = t + context  # (B, D)
+        if self.config.positions == "learned":
+            x = x + ragged.pack(self.position[: z.shape[1]].expand(z.shape[0], -1, -1))  # (n, D)
+        if added is not None:
+            x = x + ragged.pack(added)  # (n, D)
+        modulation = None
+        if self.config.time == "adaln":
+            modulation = self.modulate(t).unflatten(-1, (9, -1))  # (B, 9, D)
+        else:
+            x = x + t[ragged.row]  # (n, D)
+        answers = iter(() if picture is None else picture.keys_values)
+        for block in self.blocks:
+            keys_values = next(answers, None) if block.ask is not None else None
+            x = block(x, ragged, t, modulation, keys_values, where)  # (n, D)
+        return ragged.pad(self.head(self.norm(x)))  # (B, T, C)
+
+    def look(self, tokens: Tensor, place: Tensor, log_density: Tensor | None = None) -> Picture:
+        """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""
+        asking = [block.ask for block in self.blocks if isinstance(block, Block) and block.ask is not None]
+        asked = [ask.keys_values(tokens, place, log_density) for ask in asking]
+        return Picture(tokens, place, log_density, asked)
+
+
+def projection(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
+    """Linear, or linear → tanh → linear where there is a hidden layer."""
+    if not hidden:
+        return nn.Sequential(nn.Linear(inputs, outputs))
+    return nn.Sequential(nn.Linear(inputs, hidden), nn.Tanh(), nn.Linear(hidden, outputs))

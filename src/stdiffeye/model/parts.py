@@ -1,0 +1,266 @@
+"""The small parts of the network: embeddings, attention, and the block that the denoiser repeats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from stdiffeye.errors import InputError
+
+GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
+
+
+@dataclass(frozen=True)
+class BlockConfig:
+    """One transformer block; the defaults are the paper's."""
+
+    width: int = 512
+    heads: int = 8
+    feedforward: int = 2048
+    dropout: float = 0.1
+    norm: Literal["post", "pre"] = "post"
+    """Where the normalisation stands; adaptive normalisation (`modulated`) needs "pre"."""
+    cross_query: Literal["input", "stream"] = "input"
+    """What asks the picture: the block's input (ScanDiff's code) or the stream after self-attention."""
+    modulated: bool = False
+    """adaLN: shift, scale and gate every sub-layer by the time step and the conditions (Peebles & Xie 2023)."""
+    denoising_attention: bool = False
+    """Attention over picture places that knows where the noisy token is and how noisy (see `Geometry`)."""
+    relative_positions: int = 0
+    """Self-attention sees distances up to this many tokens instead of absolute positions; 0 switches it off."""
+    convolution: int = 0
+    """Kernel of a depth-wise convolution over neighbouring tokens; 0 switches it off."""
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            raise InputError(f"width {self.width} must be a multiple of heads {self.heads}")
+        if self.modulated and self.norm == "post":
+            raise InputError("adaptive normalisation (time: adaln) needs norm: pre, not post")
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """What denoising attention knows besides content.
+
+    For points drawn from a density S and seen through Gaussian noise, the best estimate of the clean point is an
+    attention over places: softmax_p(log S(p) − a ‖q − p‖²) · p with q = z/α and a = 1 / (2 σ²/α²).
+    """
+
+    token_xy: Tensor  # (B, T, 2) the noisy place z = α·q
+    sharpness: Tensor  # (B,) a
+    pull: Tensor  # (B,) a/α, which stays finite where α vanishes
+
+    @classmethod
+    def of(cls, token_xy: Tensor, alpha: Tensor, sigma: Tensor, cell: float) -> Geometry:
+        """At noise level (α, σ), for picture tokens that are cells of standard deviation `cell`."""
+        spread = 2 * (sigma**2 + (alpha * cell) ** 2)
+        return cls(token_xy, (alpha**2 / spread).to(token_xy.dtype), (alpha / spread).to(token_xy.dtype))
+
+
+@dataclass
+class Picture:
+    """One picture (or a batch of P), ready to be asked by the denoiser; made once per picture, not per step."""
+
+    tokens: Tensor  # (P, N, D) V_joint
+    place: Tensor  # (N, 2) of each token, in the tokens' units
+    log_density: Tensor | None  # (P, N) s(p)
+    keys_values: list[tuple[Tensor, Tensor]]  # per asking block (P, H, N, d)
+
+
+class Ragged:
+    """Sequences of unequal length as one list of valid tokens, so that padding costs nothing and cannot leak."""
+
+    def __init__(self, tokens: Tensor, valid: Tensor | None) -> None:
+        self.shape = tokens.shape[:2]  # (B, T)
+        self.valid = valid  # (B, T)
+        self.index = None if valid is None or bool(valid.all()) else valid.flatten().nonzero()[:, 0]  # (n,)
+        rows = torch.arange(self.shape[0], device=tokens.device).repeat_interleave(self.shape[1])
+        self.row = rows if self.index is None else rows[self.index]  # (n,) which sequence a token belongs to
+
+    def pack(self, x: Tensor) -> Tensor:
+        """(B, T, …) → (n, …)."""
+        flat = x.flatten(0, 1)
+        return flat if self.index is None else flat[self.index]
+
+    def pad(self, x: Tensor) -> Tensor:
+        """(n, …) → (B, T, …), zeros on padding."""
+        if self.index is not None:
+            x = x.new_zeros(self.shape[0] * self.shape[1], *x.shape[1:]).index_copy(0, self.index, x)
+        return x.unflatten(0, self.shape)
+
+
+def sinusoid(position: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
+    """(...,) numbers → (..., width) sines and cosines of geometrically spaced frequencies."""
+    half = width // 2
+    frequency = torch.exp(-math.log(longest) * torch.arange(half, device=position.device) / half)
+    angle = position[..., None].float() * frequency
+    return torch.cat([angle.cos(), angle.sin()], dim=-1)
+
+
+class TimeEmbedding(nn.Module):
+    """Diffusion time (any scale up to about 1000) → width: 256-d sinusoid → SiLU MLP."""
+
+    def __init__(self, width: int, sines: int = 256) -> None:
+        super().__init__()
+        self.sines = sines
+        self.mlp = nn.Sequential(nn.Linear(sines, width), nn.SiLU(), nn.Linear(width, width))
+
+    def forward(self, time: Tensor) -> Tensor:
+        return self.mlp(sinusoid(time, self.sines))  # (B, D)
+
+
+class SelfAttention(nn.Module):
+    """Tokens ask each other; padded ones are never answered by."""
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__()
+        self.heads, self.dropout = config.heads, config.dropout
+        self.qkv = nn.Linear(config.width, 3 * config.width)
+        self.out = nn.Linear(config.width, config.width)
+        self.reach = config.relative_positions
+        if self.reach:
+            self.distance_bias = nn.Parameter(torch.zeros(config.heads, 2 * self.reach + 1))
+
+    def forward(self, x: Tensor, ragged: Ragged) -> Tensor:
+        q, k, v = (split_heads(part, self.heads) for part in ragged.pad(self.qkv(x)).chunk(3, dim=-1))  # (B, H, T, d)
+        y = F.scaled_dot_product_attention(q, k, v, self._mask(ragged), self.dropout if self.training else 0.0)
+        return self.out(ragged.pack(join_heads(y)))  # (n, D)
+
+    def _mask(self, ragged: Ragged) -> Tensor | None:
+        mask = None if ragged.index is None or ragged.valid is None else ragged.valid[:, None, None, :]  # (B, 1, 1, T)
+        if not self.reach:
+            return mask
+        at = torch.arange(ragged.shape[1], device=self.distance_bias.device)
+        distance = (at[None, :] - at[:, None]).clamp(-self.reach, self.reach) + self.reach  # (T, T)
+        bias = self.distance_bias[:, distance][None]  # (1, H, T, T)
+        return bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+
+
+class CrossAttention(nn.Module):
+    """Gaze tokens ask the picture's tokens. All viewers of a picture share its keys and values."""
+
+    def __init__(self, config: BlockConfig, time_width: int) -> None:
+        super().__init__()
+        self.heads, self.dropout = config.heads, config.dropout
+        self.query = nn.Linear(config.width, config.width)
+        self.key_value = nn.Linear(config.width, 2 * config.width)
+        self.geometric = config.denoising_attention
+        extra = GEOMETRY * config.heads if self.geometric else 0
+        self.out = nn.Linear(config.width + extra, config.width)
+        if self.geometric:
+            # Per head and time: log-factor on the sharpness, and the weight b of the log-density.
+            self.geometry = nn.Linear(time_width, 2 * config.heads)
+            nn.init.zeros_(self.geometry.weight)
+            nn.init.zeros_(self.geometry.bias)
+
+    def keys_values(self, picture: Tensor, place: Tensor, log_density: Tensor | None) -> tuple[Tensor, Tensor]:
+        """(P, N, D) → keys and values (P, H, N, d), with the geometry appended where it is used."""
+        k, v = (split_heads(part, self.heads) for part in self.key_value(picture).chunk(2, dim=-1))
+        if not self.geometric:
+            return k, v
+        pictures, heads, n, _ = k.shape
+        density = torch.zeros(pictures, n, device=k.device) if log_density is None else log_density
+        square = -(place**2).sum(-1)
+        flat = torch.stack([place[:, 0], place[:, 1], square], -1).expand(pictures, n, 3)
+        extra_k = torch.cat([flat, density[..., None]], -1)[:, None].expand(pictures, heads, n, GEOMETRY)
+        extra_v = F.pad(place, (0, GEOMETRY - 2)).expand(pictures, heads, n, GEOMETRY)
+        return torch.cat([k, extra_k.to(k.dtype)], -1), torch.cat([v, extra_v.to(v.dtype)], -1)
+
+    def forward(
+        self, x: Tensor, ragged: Ragged, keys_values: tuple[Tensor, Tensor], time: Tensor, where: Geometry | None
+    ) -> Tensor:
+        k, v = keys_values
+        q = split_heads(ragged.pad(self.query(x)), self.heads)  # (B, H, T, d)
+        scale = q.shape[-1] ** -0.5
+        if self.geometric:
+            assert where is not None
+            q = torch.cat([q * scale, self._where(where, time).to(q.dtype)], -1)
+            scale = 1.0
+        pictures, viewers = k.shape[0], q.shape[0] // k.shape[0]
+        q = q.unflatten(0, (pictures, viewers)).transpose(1, 2).flatten(2, 3)  # (P, H, V·T, d)
+        y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0.0, scale=scale)
+        y = y.unflatten(2, (viewers, -1)).transpose(1, 2).flatten(0, 1)  # (B, H, T, d)
+        return self.out(ragged.pack(join_heads(y)))  # (n, D)
+
+    def _where(self, where: Geometry, time: Tensor) -> Tensor:
+        """(B, H, T, 4): [2a·q_x, 2a·q_y, a, b] per head."""
+        log_factor, density_weight = self.geometry(time).chunk(2, dim=-1)  # (B, H)
+        factor = log_factor.exp()  # (B, H)
+        a = factor * where.sharpness[:, None]  # (B, H)
+        twice_aq = 2 * (factor * where.pull[:, None])[:, :, None, None] * where.token_xy[:, None]  # (B, H, T, 2)
+        a_and_b = torch.stack([a, 1 + density_weight], -1)[:, :, None]  # (B, H, 1, 2)
+        return torch.cat([twice_aq, a_and_b.expand(-1, -1, twice_aq.shape[2], -1)], -1)
+
+
+class Block(nn.Module):
+    """Self-attention → cross-attention to the picture → feed-forward, each with a residual."""
+
+    def __init__(self, config: BlockConfig, asks_picture: bool) -> None:
+        super().__init__()
+        width = config.width
+        self.config = config
+        self.attend = SelfAttention(config)
+        self.ask = CrossAttention(config, width) if asks_picture else None
+        self.feed = nn.Sequential(
+            nn.Linear(width, config.feedforward),
+            nn.GELU(approximate="tanh"),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.feedforward, width),
+        )
+        affine = not config.modulated
+        self.norms = nn.ModuleList(nn.LayerNorm(width, elementwise_affine=affine) for _ in range(3 if self.ask else 2))
+        self.drop = nn.Dropout(config.dropout)
+        if config.convolution:
+            self.smooth = nn.Conv1d(width, width, config.convolution, padding="same", groups=width)
+            nn.init.zeros_(self.smooth.weight)
+        if config.modulated:
+            self.own_modulation = nn.Parameter(torch.zeros(3 * len(self.norms), width))
+
+    def forward(
+        self,
+        x: Tensor,  # (n, D)
+        ragged: Ragged,
+        time: Tensor,  # (B, D)
+        modulation: Tensor | None,  # (B, 9, D)
+        keys_values: tuple[Tensor, Tensor] | None,
+        where: Geometry | None,
+    ) -> Tensor:
+        if self.config.convolution:
+            x = x + ragged.pack(self.smooth(ragged.pad(x).transpose(1, 2)).transpose(1, 2))
+        own = (
+            None
+            if modulation is None
+            else (modulation[:, : len(self.own_modulation)] + self.own_modulation)[ragged.row]
+        )
+        entered = x
+        x = self._residual(0, x, lambda h: self.attend(h, ragged), own)
+        if self.ask is not None and keys_values is not None:
+            ask, answer = self.ask, keys_values
+            asking = self.config.cross_query == "input"
+            x = self._residual(1, x, lambda h: ask(entered if asking else h, ragged, answer, time, where), own)
+        return self._residual(len(self.norms) - 1, x, self.feed, own)
+
+    def _residual(self, i: int, x: Tensor, layer: Callable[[Tensor], Tensor], modulation: Tensor | None) -> Tensor:
+        norm = self.norms[i]
+        if self.config.norm == "post":
+            return norm(x + self.drop(layer(x)))
+        if modulation is None:
+            return x + self.drop(layer(norm(x)))
+        shift, scale, gate = modulation[:, 3 * i : 3 * i + 3].unbind(1)  # (n, D)
+        return x + gate * self.drop(layer(norm(x) * (1 + scale) + shift))
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """(B, T, D) → (B, H, T, D/H)."""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def join_heads(x: Tensor) -> Tensor:
+    """(B, H, T, d) → (B, T, H·d)."""
+    return x.transpose(1, 2).flatten(2)
