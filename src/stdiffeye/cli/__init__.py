@@ -14,6 +14,8 @@ import sys
 from stdiffeye.errors import InputError
 
 VERBS: dict[str, str] = {
+    "prepare": "a data set in, a store for training out",
+    "info": "describe any recording, gaze file, data set or store",
     "features": "look at pictures once and keep what was seen",
 }
 

@@ -1,0 +1,78 @@
+"""A data set in, a store for training out: cleaned, aligned, indexed, with a quality report.
+
+stdiffeye prepare osie ~/data/osie --out stores/osie --jobs 4
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass
+class Args:
+    dataset: tyro.conf.Positional[str]
+    """osie, crowd, scene, figrim, mcs, doves, mit1003, coco-search18-tp, …, or your own description (.yaml)."""
+    source: tyro.conf.Positional[Path]
+    """The folder where its files lie."""
+    out: Path | None = None
+    """The store to make."""
+    pictures: Path | None = None
+    """The folder of the pictures, if they lie elsewhere."""
+    rate: float = 240.0
+    """Samples per second of the store's trajectories."""
+    jobs: Annotated[int, tyro.conf.arg(aliases=["-j"])] = 1
+    """Processes."""
+    max_missing: float = 0.25
+    """Drop trials with a larger share of lost samples."""
+    max_fixations: int = 16
+    """Cut scanpaths after so many fixations."""
+    max_points: int = 1500
+    """Cut trajectories after so many points."""
+    check: bool = False
+    """Only tell which files are there, which are missing and where they are expected."""
+    overwrite: bool = False
+    """Replace a store that is already there."""
+    quiet: bool = False
+    """No progress, no report."""
+
+
+def run(args: Args) -> int:
+    from stdiffeye.errors import InputError
+
+    if args.check:
+        return _check(args)
+    if args.out is None:
+        raise InputError(f"say where the store goes: --out stores/{Path(args.dataset).stem}")
+    from stdiffeye.data.clean import Settings
+    from stdiffeye.data.parts import PartReport
+    from stdiffeye.data.prepare import QUALITY, prepare
+    from stdiffeye.files import read_json
+    from stdiffeye.gaze.quality import QualityThresholds
+
+    thresholds = QualityThresholds(max_missing_share=args.max_missing)
+    settings = Settings(args.rate, args.max_fixations, args.max_points, thresholds=thresholds)
+    store = prepare(
+        args.dataset, args.source, args.out, args.pictures, settings, args.jobs, args.quiet, args.overwrite
+    )
+    if not args.quiet:
+        print(PartReport.from_dict(read_json(store.path / QUALITY)))
+    print(f"{len(store)} trials are in {store.path}; `stdiffeye info {store.path}` describes them")
+    return 0
+
+
+def _check(args: Args) -> int:
+    from stdiffeye.io.descriptions import check, describe
+
+    description = describe(args.dataset)
+    found = check(description, args.source)
+    for item in found:
+        state = f"{item.count} there" if item.count else "MISSING" if item.missing else "not there (optional)"
+        print(f"{state:<22}{item.where}  {item.expected.what}")
+    missing = sum(item.missing for item in found)
+    at = f"; get it from {description.url}" if missing and description.url else ""
+    print(f"{description.title}: {f'{missing} missing' if missing else 'all that is needed is there'}{at}")
+    return 2 if missing else 0

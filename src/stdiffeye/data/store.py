@@ -1,0 +1,249 @@
+"""The store: many prepared trials on disk, opened in an instant and memory-mapped by training.
+
+A store is a folder:
+
+    store.json               what it is: format and version, data set, settings, words, sizes, checksum, quality
+    trials.jsonl             one line per trial: name, subject, task, split, picture, details
+    columns.safetensors      one number per trial and column: ids, sizes, counts
+    scanpaths.safetensors    xy (F, 2), duration (F,), onset (F,) of all fixations, offsets (n + 1,); float64, ms, px
+    trajectories.safetensors xy (P, 2), rho (P,) of all samples, offsets (n + 1,); float32, px
+
+NaN stands for a duration or an onset that is unknown, and for a lost sample. Trial i owns the fixations
+offsets[i] … offsets[i + 1], and likewise the samples; no samples means that there is no trajectory.
+Version, sizes and the checksum of the index (trials.jsonl and columns) are checked on opening.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.data.tensor_file import Array, map_tensors
+from stdiffeye.errors import InputError
+from stdiffeye.files import read_json
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+from stdiffeye.progress import track
+
+FORMAT = "stdiffeye-store"
+VERSION = 1
+MANIFEST = "store.json"
+INDEX_FILES = ("trials.jsonl", "columns.safetensors")
+DATA_FILES = ("scanpaths.safetensors", "trajectories.safetensors")
+
+
+class ScanpathArrays(NamedTuple):
+    """All fixations of a store, memory-mapped; those of trial i are offsets[i] … offsets[i + 1]."""
+
+    xy_px: NDArray[np.float64]  # (F, 2)
+    duration_ms: NDArray[np.float64]  # (F,) NaN where unknown
+    onset_ms: NDArray[np.float64]  # (F,) NaN where unknown
+    offsets: NDArray[np.int64]  # (n + 1,)
+
+
+class TrajectoryArrays(NamedTuple):
+    """All samples of a store, memory-mapped; those of trial i are offsets[i] … offsets[i + 1]."""
+
+    xy_px: NDArray[np.float32]  # (P, 2) NaN where lost
+    rho: NDArray[np.float32]  # (P,) fixation index in [0, 1]
+    offsets: NDArray[np.int64]  # (n + 1,)
+
+
+class Store:
+    """Prepared trials. Open with `Store.open(path)`.
+
+    Attributes
+    ----------
+    path : the folder.
+    info : what store.json says.
+    columns : name → (n,) array, memory-mapped. `name_id`, `subject_id`, `task_id`, `split_id`, `picture_id` (−1 for
+        none) point into `words`; `width`, `height`, `px_per_degree`, `viewing_ms` are NaN where unknown, `box` is
+        (n, 4); `n_fixations`, `n_points`; `has_durations`, `has_onsets`, `has_trajectory`, `synthesised` are bool.
+    words : "name" | "subject" | "task" | "split" | "picture" → the list that the ids point into.
+    pictures_root : the folder that the pictures' names are relative to; None when there are none.
+    """
+
+    def __init__(self, path: Path, info: dict[str, Any], pictures_root: Path | None) -> None:
+        self.path = path
+        self.info = info
+        self.pictures_root = pictures_root
+        self.words: dict[str, list[str]] = info["words"]
+        self.columns: dict[str, Array] = map_tensors(path / "columns.safetensors")
+
+    @classmethod
+    def open(cls, path: str | Path, pictures: str | Path | None = None) -> Store:
+        """Open and check a store.
+
+        Parameters
+        ----------
+        pictures : where the pictures lie now, if no longer where they were when the store was made.
+        """
+        path = Path(path)
+        info = _read_manifest(path)
+        _check_files(path, info)
+        recorded = info["pictures_root"]
+        root = Path(pictures) if pictures is not None else None if recorded is None else Path(recorded)
+        if pictures is not None and not Path(pictures).is_dir():
+            raise InputError(f"{pictures} is no folder: expected the pictures of {info['dataset']}")
+        return cls(path, info, root)
+
+    def __len__(self) -> int:
+        return int(self.info["trials"])
+
+    def __repr__(self) -> str:
+        return f"Store({self.info['dataset']}: {len(self)} trials on {len(self.words['name'])} stimuli, {self.path})"
+
+    @property
+    def dataset(self) -> str:
+        return str(self.info["dataset"])
+
+    @property
+    def rate_hz(self) -> float:
+        """Of all trajectories."""
+        return float(self.info["settings"]["rate_hz"])
+
+    @cached_property
+    def _scanpaths(self) -> ScanpathArrays:
+        arrays = map_tensors(self.path / "scanpaths.safetensors")
+        return ScanpathArrays(arrays["xy"], arrays["duration"], arrays["onset"], arrays["offsets"])
+
+    @cached_property
+    def _trajectories(self) -> TrajectoryArrays:
+        arrays = map_tensors(self.path / "trajectories.safetensors")
+        return TrajectoryArrays(arrays["xy"], arrays["rho"], arrays["offsets"])
+
+    def scanpath_arrays(self) -> ScanpathArrays:
+        return self._scanpaths
+
+    def trajectory_arrays(self) -> TrajectoryArrays:
+        return self._trajectories
+
+    @cached_property
+    def pictures(self) -> dict[str, Path]:
+        """Stimulus name → its picture, for those that have one."""
+        if self.pictures_root is None:
+            return {}
+        names, files = self.columns["name_id"], self.columns["picture_id"]
+        _, first = np.unique(names, return_index=True)
+        words, root = self.words, self.pictures_root
+        return {words["name"][names[i]]: root / words["picture"][files[i]] for i in sorted(first) if files[i] >= 0}
+
+    def where(self, split: str | None = None) -> NDArray[np.int64]:
+        """Numbers of the trials of a split, or of all."""
+        if split is None:
+            return np.arange(len(self))
+        if split not in self.words["split"]:
+            raise InputError(f"{self.path} has no split {split!r}: it has {', '.join(self.words['split'])}")
+        return np.flatnonzero(self.columns["split_id"] == self.words["split"].index(split))
+
+    def trials(self, split: str | None = None, quiet: bool = True) -> Iterator[Trial]:
+        """Trials one after the other, all or those of a split."""
+        for number in track(self.where(split).tolist(), f"reading {self.dataset}", quiet=quiet):
+            yield self[number]
+
+    def __getitem__(self, number: int) -> Trial:
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"trial {number} of {len(self)}")
+        number %= len(self)
+        line = self._line(number)
+        row = {key: column[number] for key, column in self.columns.items()}
+        frame = Frame(_plain(row["width"]), _plain(row["height"]), _known(row["px_per_degree"]))
+        box = None if np.isnan(row["box"]).any() else tuple(row["box"].tolist())
+        picture = None
+        if self.pictures_root is not None and row["picture_id"] >= 0:
+            picture = self.pictures_root / self.words["picture"][row["picture_id"]]
+        return Trial(
+            name=line["name"],
+            subject=line["subject"],
+            scanpath=self._scanpath(number, frame),
+            trajectory=self._trajectory(number, frame),
+            task=line["task"],
+            dataset=self.dataset,
+            split=line["split"],
+            picture=picture,
+            target_box_px=box,
+            viewing_ms=_known(row["viewing_ms"]),
+            details=line["details"],
+        )
+
+    def rho(self, number: int) -> NDArray[np.float32]:
+        """(T,) fixation index of a trial's samples."""
+        _, rho, offsets = self._trajectories
+        return np.array(rho[offsets[number] : offsets[number + 1]])
+
+    def _line(self, number: int) -> dict[str, Any]:
+        with open(self.path / "trials.jsonl", "rb") as file:
+            file.seek(int(self.columns["line_offset"][number]))
+            return dict(json.loads(file.readline()))
+
+    def _scanpath(self, number: int, frame: Frame) -> Scanpath | None:
+        xy, duration, onset, offsets = self._scanpaths
+        part = slice(int(offsets[number]), int(offsets[number + 1]))
+        if part.start == part.stop:
+            return None
+        durations = duration[part] if self.columns["has_durations"][number] else None
+        onsets = onset[part] if self.columns["has_onsets"][number] else None
+        return Scanpath(xy[part], frame, durations, onsets)
+
+    def _trajectory(self, number: int, frame: Frame) -> Trajectory | None:
+        xy, _, offsets = self._trajectories
+        part = slice(int(offsets[number]), int(offsets[number + 1]))
+        if part.start == part.stop:
+            return None
+        return Trajectory(np.asarray(xy[part], np.float64), self.rate_hz, frame, bool(self.columns["synthesised"][number]))
+
+
+def is_store(path: str | Path) -> bool:
+    return (Path(path) / MANIFEST).is_file()
+
+
+def index_checksum(path: Path) -> str:
+    """SHA-256 of the index: every line of trials.jsonl and every column."""
+    digest = hashlib.sha256()
+    for name in INDEX_FILES:
+        with open(path / name, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    if not is_store(path):
+        if Path(f"{path}.partial").is_dir():
+            raise InputError(f"{path} is not finished: run the same `stdiffeye prepare` again, it goes on where it was")
+        raise InputError(f"{path} is no store: it has no {MANIFEST}; `stdiffeye prepare` makes one")
+    info = read_json(path / MANIFEST)
+    if not isinstance(info, dict) or info.get("format") != FORMAT:
+        raise InputError(f"{path / MANIFEST} is not that of a store: its format is not {FORMAT!r}")
+    if info.get("version") != VERSION:
+        raise InputError(
+            f"{path} is a store of version {info.get('version')!r}, this program reads version {VERSION}: prepare it again"
+        )
+    return info
+
+
+def _check_files(path: Path, info: dict[str, Any]) -> None:
+    for name, size in info["bytes"].items():
+        file = path / name
+        if not file.is_file():
+            raise InputError(f"{path} is damaged: {name} is missing; prepare it again")
+        if file.stat().st_size != size:
+            raise InputError(
+                f"{path} is damaged: {name} has {file.stat().st_size} bytes, expected {size}; prepare it again"
+            )
+    if index_checksum(path) != info["index_sha256"]:
+        raise InputError(f"{path} is damaged: the checksum of its index is wrong; prepare it again")
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _plain(value: float) -> float:
+    return int(value) if float(value).is_integer() else float(value)

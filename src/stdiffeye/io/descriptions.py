@@ -1,0 +1,183 @@
+"""Public data sets described as data: `datasets/*.yaml`, and a checker that tells what is missing and where.
+
+A description says how the files lie in a folder, what the frame is, how long a picture was seen, who is to be
+cited, under which licence, and how pictures are divided into train, validation and test. A laboratory describes its
+own set by a file of the same form and gives its path wherever a name is expected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame
+
+FOLDER = Path(__file__).parent.parent / "datasets"
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class ExpectedFile:
+    """A file, or a pattern of files, that a set consists of."""
+
+    path: str
+    """Relative to the source; may hold * and ?."""
+    what: str
+    """What it holds, in words."""
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """How pictures are divided where the data do not say."""
+
+    rule: str = "given"
+    """`given` by the data, or `by-picture`: a hash of the picture's name decides."""
+    validation_share: float = 0.1
+    test_share: float = 0.1
+    same_picture: tuple[tuple[str, ...], ...] = ()
+    """Pictures that show the same photograph, within the set: they share the split of the first one."""
+    follows: Mapping[str, str] = field(default_factory=dict)
+    """Pictures whose double in another set decides: name → split."""
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("given", "by-picture"):
+            raise InputError(f"split rule {self.rule!r} is unknown: expected 'given' or 'by-picture'")
+        if not 0 <= self.validation_share + self.test_share < 1:
+            raise InputError("validation_share + test_share must lie in [0, 1)")
+
+    def split(self, name: str, given: str) -> str:
+        """train, validation or test for a picture; `given` is what the data say ("" for nothing)."""
+        if name in self.follows:
+            return self.follows[name]
+        if self.rule == "given" and given:
+            return given
+        first = next((group[0] for group in self.same_picture if name in group), name)
+        share = int.from_bytes(hashlib.sha256(first.encode()).digest()[:8], "big") / 2**64
+        if share < self.test_share:
+            return "test"
+        return "validation" if share < self.test_share + self.validation_share else "train"
+
+
+@dataclass(frozen=True)
+class Description:
+    """One data set. Fields as in the YAML files."""
+
+    name: str
+    title: str
+    reader: str
+    """Which module of `io/sets` reads it."""
+    files: tuple[ExpectedFile, ...]
+    citation: str
+    licence: str
+    url: str = ""
+    pictures: str = ""
+    """Folder of the pictures, relative to the source; "" when they come apart."""
+    picture_names: tuple[str, ...] = ("{name}",)
+    """Where a picture lies in that folder, tried in order; may use {name}, {stem} and {task}."""
+    width_px: float | None = None
+    height_px: float | None = None
+    px_per_degree: float | None = None
+    rate_hz: float | None = None
+    """Of the raw samples, where there are any."""
+    viewing_ms: float | None = None
+    """How long a picture was shown; None when the viewer ended the trial."""
+    task: str = ""
+    """What was looked for, when it is the same in all trials."""
+    first_fixation: str = ""
+    """What is known about the first fixation: central, missing …"""
+    split: SplitRule = SplitRule()
+    notes: str = ""
+
+    @property
+    def frame(self) -> Frame | None:
+        """Of trials that do not say their own; None when every trial must."""
+        if self.width_px is None or self.height_px is None:
+            return None
+        return Frame(self.width_px, self.height_px, self.px_per_degree)
+
+
+def known_sets() -> list[str]:
+    """Names of the described public sets."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def describe(name: str | Path) -> Description:
+    """The description of a public set by its name, or of one's own by the path of its YAML file."""
+    path = Path(name)
+    if path.suffix not in (".yaml", ".yml"):
+        path = FOLDER / f"{name}.yaml"
+        if not path.is_file():
+            raise InputError(f"there is no data set {str(name)!r}: known are {', '.join(known_sets())}, or a .yaml file")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not YAML: {error}") from None
+    try:
+        return _description(values)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"{path} does not describe a data set: {error}") from None
+
+
+def _description(values: dict[str, Any]) -> Description:
+    unknown = set(values) - {field.name for field in fields(Description)}
+    if unknown:
+        raise KeyError(f"unknown keys {sorted(unknown)}")
+    split = dict(values.get("split", {}))
+    split["same_picture"] = tuple(map(tuple, split.get("same_picture", ())))
+    values = values | {
+        "files": tuple(ExpectedFile(**item) for item in values["files"]),
+        "split": SplitRule(**split),
+        "picture_names": tuple(values.get("picture_names", ("{name}",))),
+    }
+    return Description(**values)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the checker found of one expected file."""
+
+    expected: ExpectedFile
+    where: Path
+    count: int
+
+    @property
+    def missing(self) -> bool:
+        return self.count == 0 and not self.expected.optional
+
+
+def check(description: Description, source: str | Path) -> list[Found]:
+    """Look for each expected file under `source`."""
+    source = Path(source)
+    found = []
+    for expected in description.files:
+        count = sum(1 for path in source.glob(expected.path) if path.is_file()) if source.is_dir() else 0
+        found.append(Found(expected, source / expected.path, count))
+    return found
+
+
+def require(description: Description, source: str | Path) -> None:
+    """Raise an error that names all that is missing, and where it is expected."""
+    source = Path(source)
+    if not source.is_dir():
+        raise InputError(f"{source} is no folder: {description.title} is expected there, see `stdiffeye info {source}`")
+    missing = [found for found in check(description, source) if found.missing]
+    if missing:
+        lines = "; ".join(f"{found.expected.what}, expected at {found.where}" for found in missing)
+        at = f" (from {description.url})" if description.url else ""
+        raise InputError(f"{description.title} is not whole{at}: missing {lines}")
+
+
+def find_picture(description: Description, folder: Path, name: str, task: str) -> str | None:
+    """The picture's path relative to `folder`, or None when it is not there."""
+    for pattern in description.picture_names:
+        relative = pattern.format(name=name, stem=Path(name).stem, task=task)
+        if (folder / relative).is_file():
+            return relative
+    return None

@@ -1,0 +1,254 @@
+"""Scanpaths as JSON in the manner of COCO-Search18: a list of one object per trial.
+
+    {"name": "000000005649.jpg", "subject": 1, "task": "chair", "width": 1680, "height": 1050,
+     "X": [848.7, 463.2], "Y": [538.2, 497.8], "T": [346, 244]}
+
+Conventions: X, Y in px of width × height, 0-based; T in ms, absent or null where unknown; `onset` in ms from the
+picture's onset; `bbox` the target as x, y, width, height; a generated trial carries `sample` instead of `subject`.
+`trajectory` may hold raw gaze as {"rate_hz", "X", "Y", "synthesised"} with null where the eye was lost. Any other
+key is kept in `Trial.details` and written back. Files may be gzipped. Objects are read one after the other, so
+that memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import whole_file
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+
+COCO_SEARCH18_FRAME = Frame(1680, 1050)  # the display; its JSON does not repeat it in every row
+COCO_SEARCH18_CONDITIONS = ("present", "absent", "freeview")
+SPLIT_WORDS = {"valid": "validation", "val": "validation", "dev": "validation", "training": "train", "testing": "test"}
+CHUNK_CHARACTERS = 1 << 20
+TRAJECTORY_DECIMALS = 3  # a thousandth of a pixel, far below any tracker's noise
+_KNOWN = frozenset(
+    "name subject sample task width height px_per_degree X Y T onset bbox split dataset picture viewing_ms trajectory".split()
+)
+
+
+def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
+    """All trials of a JSON file; trials without a fixation are left out with a warning.
+
+    Parameters
+    ----------
+    frame : for rows that do not say their width and height.
+    """
+    trials, empty = [], 0
+    for number, row in enumerate(iterate_rows(path), start=1):
+        trial = trial_from_row(row, f"row {number} of {path}", frame)
+        if trial is None:
+            empty += 1
+        else:
+            trials.append(trial)
+    if empty:
+        warnings.warn(f"{path}: {empty} trials without a fixation were left out", stacklevel=2)
+    return trials
+
+
+def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:
+    """Write trials as JSON, one per line; gzipped when the name ends in .gz. Whole or not at all."""
+    with whole_file(path) as temporary, _open_text(temporary, "wt") as file:
+        separator = "[\n"
+        for trial in trials:
+            file.write(separator + json.dumps(row_from_trial(trial), allow_nan=False, ensure_ascii=False))
+            separator = ",\n"
+        file.write("\n]\n" if separator == ",\n" else "[]\n")
+
+
+def iterate_rows(path: str | Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON list, one after the other, without holding the file in memory."""
+    try:
+        with _open_text(Path(path), "rt") as file:
+            yield from _iterate_list(file, path)
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise InputError(f"{path} is a damaged gzip file ({error}): was the download cut off?") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not JSON: {error}") from None
+
+
+def _iterate_list(file: IO[str], path: str | Path) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder()
+    buffer, at, number = file.read(CHUNK_CHARACTERS).lstrip("\ufeff \t\r\n"), 1, 0
+    if not buffer.startswith("["):
+        raise InputError(f"{path} is not a list of trials: it starts with {buffer[:20]!r}, expected '['")
+    while True:
+        at = _skip(buffer, at, " \t\r\n,")
+        if at < len(buffer) and buffer[at] == "]":
+            return
+        try:
+            row, at = decoder.raw_decode(buffer, at)
+        except json.JSONDecodeError as error:
+            more = file.read(max(CHUNK_CHARACTERS, len(buffer) - at))  # doubling keeps one huge row linear
+            if not more:
+                raise InputError(f"{path} is not whole JSON: {error.msg} after trial {number}") from None
+            buffer, at = buffer[at:] + more, 0
+            continue
+        number += 1
+        if not isinstance(row, dict):
+            raise InputError(f"row {number} of {path} is {type(row).__name__}, expected an object with name, X and Y")
+        yield row
+
+
+def _skip(text: str, at: int, characters: str) -> int:
+    while at < len(text) and text[at] in characters:
+        at += 1
+    return at
+
+
+def trial_from_row(row: dict[str, Any], where: str, frame: Frame | None = None, **given: Any) -> Trial | None:
+    """One object of the list as a `Trial`; None when it has no fixation and no samples.
+
+    Parameters
+    ----------
+    where : names the row in errors.
+    frame : when the row does not say its width and height; its px_per_degree counts in any case.
+    given : fields of `Trial` that hold unless the row says otherwise.
+    """
+    missing = [key for key in ("name", "X", "Y") if key not in row]
+    if missing:
+        keys = ", ".join(map(str, list(row)[:8]))
+        raise InputError(f"{where} has no {' and no '.join(map(repr, missing))}; it has the keys {keys}")
+    try:
+        frame = _frame(row, where, frame)
+        scanpath = _scanpath(row, where, frame)
+        trajectory = _trajectory(row.get("trajectory"), frame)
+        if scanpath is None and trajectory is None:
+            return None
+        fields: dict[str, Any] = {**given, "task": row.get("task") or given.get("task", "")}
+        fields |= {key: row[key] for key in ("dataset", "viewing_ms") if row.get(key) is not None}
+        if row.get("split"):
+            fields["split"] = SPLIT_WORDS.get(row["split"], row["split"])
+        if row.get("picture"):
+            fields["picture"] = Path(row["picture"])
+        if row.get("bbox") is not None:
+            fields["target_box_px"] = _box(row["bbox"], where)
+        details = {key: value for key, value in row.items() if key not in _KNOWN}
+        if "subject" not in row and "sample" in row:
+            details["sample"] = row["sample"]
+        subject = str(row.get("subject", row.get("sample", "")))
+        return Trial(str(row["name"]), subject, scanpath, trajectory, details=details, **fields)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if message.startswith(where) else f"{where}: {message}") from None
+
+
+def row_from_trial(trial: Trial) -> dict[str, Any]:
+    """What `trial_from_row` reads."""
+    row: dict[str, Any] = {"name": trial.name}
+    if "sample" in trial.details:
+        row["sample"] = trial.details["sample"]
+    if "sample" not in trial.details or str(trial.details["sample"]) != trial.subject:
+        row["subject"] = _number_if_whole(trial.subject)
+    row["task"] = trial.task
+    row["width"], row["height"] = _plain(trial.frame.width_px), _plain(trial.frame.height_px)
+    optional = {
+        "px_per_degree": trial.frame.px_per_degree,
+        "dataset": trial.dataset or None,
+        "split": trial.split or None,
+        "picture": None if trial.picture is None else trial.picture.as_posix(),
+        "bbox": None if trial.target_box_px is None else [_plain(value) for value in trial.target_box_px],
+        "viewing_ms": trial.viewing_ms,
+    }
+    row |= {key: value for key, value in optional.items() if value is not None}
+    row |= {key: value for key, value in trial.details.items() if key not in row}
+    return row | _gaze_columns(trial)
+
+
+def _gaze_columns(trial: Trial) -> dict[str, Any]:
+    columns: dict[str, Any] = {"X": [], "Y": []}
+    if trial.scanpath is not None:
+        columns["X"], columns["Y"] = trial.scanpath.xy_px.T.tolist()
+        if trial.scanpath.duration_ms is not None:
+            columns["T"] = [_plain(value) for value in trial.scanpath.duration_ms.tolist()]
+        if trial.scanpath.onset_ms is not None:
+            columns["onset"] = [_plain(value) for value in trial.scanpath.onset_ms.tolist()]
+    if trial.trajectory is not None:
+        x, y = trial.trajectory.xy_px.round(TRAJECTORY_DECIMALS).T.tolist()
+        columns["trajectory"] = {
+            "rate_hz": _plain(trial.trajectory.rate_hz),
+            "synthesised": trial.trajectory.synthesised,
+            "X": [None if value != value else value for value in x],
+            "Y": [None if value != value else value for value in y],
+        }
+    return columns
+
+
+def _frame(row: dict[str, Any], where: str, frame: Frame | None) -> Frame:
+    px_per_degree = row.get("px_per_degree", None if frame is None else frame.px_per_degree)
+    if row.get("width") is not None and row.get("height") is not None:
+        return Frame(row["width"], row["height"], px_per_degree)
+    if frame is not None:
+        return Frame(frame.width_px, frame.height_px, px_per_degree)
+    if row.get("condition") in COCO_SEARCH18_CONDITIONS:
+        return COCO_SEARCH18_FRAME
+    raise InputError(f"{where} does not say its 'width' and 'height' in px, and no frame was given")
+
+
+def _scanpath(row: dict[str, Any], where: str, frame: Frame) -> Scanpath | None:
+    columns = {key: row[key] for key in ("X", "Y", "T", "onset") if row.get(key) is not None}
+    for key, values in columns.items():
+        if not isinstance(values, list):
+            raise InputError(f"{where}: {key!r} must be a list of numbers, got {values!r}")
+    lengths = {key: len(values) for key, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise InputError(f"{where}: the lists of fixations differ in length ({shown})")
+    if not lengths.get("X"):
+        return None
+    try:
+        x, y, *_ = arrays = [np.array(values, dtype=np.float64) for values in columns.values()]
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: X, Y, T and onset must hold numbers") from None
+    named = dict(zip(columns, arrays, strict=True))
+    return Scanpath(np.column_stack([x, y]), frame, named.get("T"), named.get("onset"))
+
+
+def _trajectory(value: Any, frame: Frame) -> Trajectory | None:
+    if value is None:
+        return None
+    try:
+        x, y = (np.array(value[key], dtype=np.float64) for key in ("X", "Y"))
+        xy_px = np.column_stack([x, y])
+        return Trajectory(xy_px, float(value["rate_hz"]), frame, bool(value.get("synthesised", False)))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"its trajectory cannot be read ({error}): expected rate_hz, X and Y") from None
+
+
+def _box(value: Any, where: str) -> tuple[float, float, float, float]:
+    try:
+        x, y, width, height = map(float, value)
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: bbox must be x, y, width, height in px, got {value!r}") from None
+    return x, y, width, height
+
+
+def _open_text(path: Path, mode: str) -> IO[str]:
+    if _is_gzip(path, mode):
+        stream: Any = gzip.GzipFile(path, mode[0] + "b", mtime=0)  # no time stamp: the same trials, the same bytes
+        return io.TextIOWrapper(stream, encoding="utf-8")
+    return open(path, mode, encoding="utf-8")
+
+
+def _is_gzip(path: Path, mode: str) -> bool:
+    if mode == "wt":
+        return path.suffix == ".gz"
+    with open(path, "rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _plain(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _number_if_whole(text: str) -> str | int:
+    return int(text) if text.isdecimal() and str(int(text)) == text else text

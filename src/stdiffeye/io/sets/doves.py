@@ -1,0 +1,59 @@
+"""DOVES: raw gaze at 200 Hz in one .npz: xy (N, 2) px, offsets, image, subject, split, rate_hz, px_per_degree."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Trajectory, Trial
+from stdiffeye.io.descriptions import Description
+
+KEYS = ("xy", "offsets", "image", "subject", "split", "rate_hz", "px_per_degree", "width", "height")
+
+
+class Item(NamedTuple):
+    image: str
+    subject: str
+    split: str
+    rate_hz: float
+    frame: Frame
+    xy_px: NDArray[np.float32]  # (T, 2)
+
+
+def items(description: Description, source: Path) -> Iterator[Item]:
+    path = source / description.files[0].path
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            missing = [key for key in KEYS if key not in file]
+            if missing:
+                raise InputError(f"{path} is not the gaze of DOVES: it has no {', '.join(missing)}")
+            arrays = {key: file[key] for key in KEYS}
+    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+        raise InputError(f"{path} cannot be read as .npz: {error}") from None
+    offsets = arrays["offsets"]
+    if len(offsets) != len(arrays["image"]) + 1 or offsets[-1] != len(arrays["xy"]):
+        raise InputError(f"{path}: offsets do not fit {len(arrays['image'])} trials of {len(arrays['xy'])} samples")
+    frame = Frame(float(arrays["width"]), float(arrays["height"]), float(arrays["px_per_degree"]))
+    for number in range(len(offsets) - 1):
+        name, subject, split = (str(arrays[key][number]) for key in ("image", "subject", "split"))
+        xy_px = arrays["xy"][offsets[number] : offsets[number + 1]]
+        yield Item(name, subject, split, float(arrays["rate_hz"]), frame, xy_px)
+
+
+def load(description: Description, source: Path, item: Item) -> Trial | None:
+    if len(item.xy_px) == 0:
+        return None
+    return Trial(
+        f"{item.image}.jpg",
+        item.subject,
+        trajectory=Trajectory(item.xy_px, item.rate_hz, item.frame),
+        dataset=description.name,
+        split=item.split,
+        viewing_ms=description.viewing_ms,
+    )
