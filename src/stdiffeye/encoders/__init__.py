@@ -48,12 +48,19 @@ class PictureEncoder(Protocol):
 
 @runtime_checkable
 class TextEncoder(Protocol):
-    """What the model knows of the words of a task."""
+    """What the model knows of the words of a task.
+
+    Attributes
+    ----------
+    name : what a configuration calls this encoder, as `text_encoder` takes it.
+    width : numbers in a vector, 512 for all that ship.
+    """
 
     name: str
+    width: int
 
     def encode(self, words: str) -> Tensor:
-        """(512,) float32 vector; all zeros for "", free viewing."""
+        """(width,) float32 vector; all zeros for "", free viewing."""
         ...
 
 

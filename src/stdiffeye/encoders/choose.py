@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stdiffeye.encoders import PictureEncoder
+from stdiffeye.encoders import PictureEncoder, TextEncoder
 from stdiffeye.errors import InputError
 
 
@@ -11,10 +11,39 @@ def picture_encoder(name: str = "efficientnet-lite0", download: bool = False) ->
 
     Parameters
     ----------
-    name : "efficientnet-lite0".
+    name : "efficientnet-lite0"; "dinov2:FOLDER" or "dinov2:HUB_ID"; "dinov2" for the paper's hub id.
+    download : allow a hub id to be fetched from the network; otherwise only this machine is searched.
     """
-    if name == "efficientnet-lite0":
+    kind, _, where = name.partition(":")
+    if kind == "efficientnet-lite0" and not where:
         from stdiffeye.encoders.efficientnet import EfficientNetLite0
 
         return EfficientNetLite0()
-    raise InputError(f"there is no picture encoder {name!r}: expected efficientnet-lite0 or dinov2:FOLDER_OR_HUB_ID")
+    if kind == "dinov2":
+        from stdiffeye.encoders import dinov2
+
+        return dinov2.Dinov2(where or dinov2.HUB_ID, download)
+    raise InputError(
+        f"there is no picture encoder {name!r}: expected efficientnet-lite0, dinov2:FOLDER or dinov2:HUB_ID"
+    )
+
+
+def text_encoder(name: str = "words", download: bool = False) -> TextEncoder:
+    """Make a text encoder.
+
+    Parameters
+    ----------
+    name : "words", the universal sentence encoder with its shipped table; "clip:FOLDER" or "clip:HUB_ID"; "clip" for
+        the paper's hub id.
+    download : as for `picture_encoder`.
+    """
+    kind, _, where = name.partition(":")
+    if kind == "words" and not where:
+        from stdiffeye.encoders.words import WordVectors
+
+        return WordVectors()
+    if kind == "clip":
+        from stdiffeye.encoders import clip_text
+
+        return clip_text.ClipText(where or clip_text.HUB_ID, download)
+    raise InputError(f"there is no text encoder {name!r}: expected words or clip:FOLDER_OR_HUB_ID")

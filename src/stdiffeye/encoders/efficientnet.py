@@ -12,7 +12,6 @@ R. Liu: Higher accuracy on vision models with EfficientNet-Lite. TensorFlow blog
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from stdiffeye.encoders.identity import weights_hash
 from stdiffeye.encoders.picture import Picture, squash
 
 NAME = "efficientnet-lite0"
@@ -35,7 +35,6 @@ FINE_CHANNELS, COARSE_CHANNELS = 112, 320
 PIXEL_MEAN, PIXEL_SCALE = 127.0, 128.0
 
 _LAST_FINE_BLOCK = 10  # of 16 (0-based): the last one at stride 16 with 112 channels
-_HASH_LETTERS = 8
 
 
 class EfficientNetLite0(nn.Module):
@@ -70,10 +69,7 @@ class EfficientNetLite0(nn.Module):
     @property
     def identity(self) -> str:
         """Name, input size, version and a hash of the weights as they are now."""
-        digest = hashlib.sha256()
-        for name, value in sorted(self.state_dict().items()):
-            digest.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
-        return f"{NAME}-{INPUT_SIZE[0]}x{INPUT_SIZE[1]}-v{VERSION}-{digest.hexdigest()[:_HASH_LETTERS]}"
+        return f"{NAME}-{INPUT_SIZE[0]}x{INPUT_SIZE[1]}-v{VERSION}-{weights_hash(self)}"
 
     def forward(self, pixels: Tensor) -> Tensor:
         """(B, 3, 384, 512) of 0..255 → (B, 768, 432); differentiable where blocks are unfrozen."""
@@ -102,7 +98,7 @@ class EfficientNetLite0(nn.Module):
         tokens = [fused(self.prepare([picture], flip)) for picture in pictures]
         return torch.cat(tokens) if tokens else torch.empty(0, GRID[0] * GRID[1], self.width)
 
-    def unfreeze(self, blocks: int) -> list[nn.Parameter]:
+    def unfreeze(self, blocks: int) -> list[Tensor]:
         """Free the convolutions of the last `blocks` of the 16 blocks for training; returns their weights."""
         self.requires_grad_(False)
         freed = [
@@ -135,8 +131,7 @@ class _Fused(nn.Module):
 
     def __init__(self, network: EfficientNetLite0) -> None:
         super().__init__()
-        conv, norm = network.stem
-        self.stem = nn.Sequential(_fold(conv, norm), nn.ReLU6())
+        self.stem = nn.Sequential(_fold(*network.stem), nn.ReLU6())
         self.blocks = nn.ModuleList(_fold_block(block) for block in network.blocks)
         self.has_skip = [_has_skip(block) for block in network.blocks]
         self.requires_grad_(False)
@@ -188,7 +183,7 @@ def _fold_block(block: Any) -> nn.Sequential:
     return nn.Sequential(*layers, _fold(block._project_conv, block._bn2))
 
 
-def _fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> nn.Sequential:
+def _fold(conv: Any, norm: Any) -> nn.Sequential:
     """TensorFlow's "same" padding for even sizes: even all round at stride 1, one more below and right at stride 2."""
     fused = fuse_conv_bn_eval(conv, norm)
     kernel, stride = conv.kernel_size[0], conv.stride[0]
