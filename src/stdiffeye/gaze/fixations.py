@@ -68,6 +68,6 @@ def scanpath_of(trajectory: Trajectory, intervals: NDArray[np.int64]) -> Scanpat
     return Scanpath(
         _kernels.median_places(trajectory.xy_px, trajectory.lost, intervals),
         trajectory.frame,
-        duration_ms=(intervals[:, 1] - intervals[:, 0]) * sample_ms,
-        onset_ms=intervals[:, 0] * sample_ms,
+        duration_ms=np.float64(sample_ms) * (intervals[:, 1] - intervals[:, 0]),
+        onset_ms=np.float64(sample_ms) * intervals[:, 0],
     )

@@ -20,6 +20,8 @@ from stdiffeye.gaze._scale import px_per_degree_of
 from stdiffeye.gaze.frame import Frame, Points
 from stdiffeye.gaze.nouns import Scanpath, Trajectory
 
+SHORTEST_MS = 1e-9  # keeps a saccade of no duration from dividing by zero
+
 
 @dataclass(frozen=True)
 class LiftConstants:
@@ -37,6 +39,10 @@ class LiftConstants:
     """Diffusion constant of the slow drift within a fixation."""
     noise_deg: float = 0.004
     """Standard deviation of the tracker's noise, per axis and sample."""
+    min_path_deg: float = 0.75
+    """Path of the smallest saccades, there and back: what they lack in amplitude they overshoot."""
+    outward_share: float = 0.6
+    """The share of an overshooting movement's duration that goes outward."""
 
 
 CONSTANTS = LiftConstants()
@@ -88,20 +94,25 @@ def skeleton(
     rate_hz: float = 240.0,
     px_per_degree: float | None = None,
     constants: LiftConstants = CONSTANTS,
+    overshoot: bool = False,
 ) -> Skeleton:
     """Fixations held, saccades of minimum jerk between them.
 
     Where the scanpath knows its onsets the true times between fixations are kept, and the movement takes the
     main-sequence part of them; otherwise they are the movement's duration and the shoulders that an extractor sees.
+
+    Parameters
+    ----------
+    overshoot : whether the smallest saccades overshoot and come back, as they do in recordings.
     """
-    amplitude_px = np.hypot(*np.diff(scanpath.xy_px, axis=0).T)
-    movement_ms = saccade_duration_ms(amplitude_px / px_per_degree_of(scanpath.frame, px_per_degree), constants)
+    scale_px = px_per_degree_of(scanpath.frame, px_per_degree)
+    amplitude_deg = np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / scale_px
+    beyond_deg = (
+        np.maximum(constants.min_path_deg - amplitude_deg, 0) / 2 if overshoot else np.zeros_like(amplitude_deg)
+    )
+    movement_ms = saccade_duration_ms(amplitude_deg + beyond_deg, constants)
     start_ms, stop_ms = _timeline_ms(scanpath, movement_ms, constants)
-    edges = np.rint(np.stack([start_ms, stop_ms], axis=1) * rate_hz / 1000).astype(np.int64).ravel()
-    # Every fixation has a sample, however short.
-    for m in range(0, len(edges), 2):
-        edges[m] = max(edges[m], edges[m - 1]) if m else 0
-        edges[m + 1] = max(edges[m + 1], edges[m] + 1)
+    edges = _edges(start_ms, stop_ms, rate_hz)
     time_ms = np.arange(edges[-1]) * (1000 / rate_hz)
     fixation = np.searchsorted(edges[2::2], np.arange(edges[-1]), side="right")
     xy_px = scanpath.xy_px[fixation]
@@ -109,12 +120,11 @@ def skeleton(
     saccades = edges[1:-1].reshape(-1, 2)
     for m, (start, stop) in enumerate(saccades):
         in_fixation[start:stop] = False
-        fixation[start:stop] = m
         gap_ms = start_ms[m + 1] - stop_ms[m]
         lasts_ms = min(movement_ms[m], gap_ms)
         begins_ms = stop_ms[m] + constants.shoulder_share_before * (gap_ms - lasts_ms)
-        progress = minimum_jerk((time_ms[start:stop] - begins_ms) / max(lasts_ms, 1e-9))
-        xy_px[start:stop] = scanpath.xy_px[m] + progress[:, None] * (scanpath.xy_px[m + 1] - scanpath.xy_px[m])
+        tau = (time_ms[start:stop] - begins_ms) / max(lasts_ms, SHORTEST_MS)
+        xy_px[start:stop] = _course(tau, scanpath.xy_px[m], scanpath.xy_px[m + 1], scale_px * beyond_deg[m], constants)
     return Skeleton(xy_px, rate_hz, scanpath.frame, fixation, in_fixation, saccades)
 
 
@@ -133,7 +143,7 @@ def lift(
     rng : source of drift and noise; None gives the skeleton, without either.
     noise : scale of drift and noise; 1 is human with a good tracker, 0 none.
     """
-    bones = skeleton(scanpath, rate_hz, px_per_degree, constants)
+    bones = skeleton(scanpath, rate_hz, px_per_degree, constants, overshoot=True)
     if rng is None or noise == 0:
         return bones.trajectory
     scale_px = noise * px_per_degree_of(scanpath.frame, px_per_degree)
@@ -167,6 +177,31 @@ def minimum_jerk(time: NDArray[np.float64]) -> NDArray[np.float64]:
     """The smoothest course from 0 to 1 over unit time (Flash and Hogan 1985): 10 τ³ − 15 τ⁴ + 6 τ⁵."""
     tau = np.clip(time, 0, 1)
     return tau**3 * (10 + tau * (6 * tau - 15))
+
+
+def _course(
+    tau: NDArray[np.float64], origin_px: Points, goal_px: Points, beyond_px: float, constants: LiftConstants
+) -> Points:
+    """Positions of one saccade at its own times `tau`: minimum jerk to the goal, or `beyond_px` past it and back."""
+    if beyond_px == 0:
+        return origin_px + minimum_jerk(tau)[:, None] * (goal_px - origin_px)
+    step_px = goal_px - origin_px
+    length_px = float(np.hypot(*step_px))
+    # Two fixations at the very same place have no direction between them: such a saccade goes sideways and back.
+    direction = step_px / length_px if length_px > 0 else np.array([1.0, 0.0])
+    turn_px = goal_px + beyond_px * direction
+    outward = minimum_jerk(tau / constants.outward_share)[:, None] * (turn_px - origin_px)
+    back = minimum_jerk((tau - constants.outward_share) / (1 - constants.outward_share))[:, None] * (goal_px - turn_px)
+    return origin_px + outward + back
+
+
+def _edges(start_ms: NDArray[np.float64], stop_ms: NDArray[np.float64], rate_hz: float) -> NDArray[np.int64]:
+    """(2M,) start and stop of every fixation in samples; each has at least one, however short."""
+    edges = np.rint(np.stack([start_ms, stop_ms], axis=1) * rate_hz / 1000).astype(np.int64).ravel()
+    for m in range(0, len(edges), 2):
+        edges[m] = max(edges[m], edges[m - 1]) if m else 0
+        edges[m + 1] = max(edges[m + 1], edges[m] + 1)
+    return edges
 
 
 def _timeline_ms(
