@@ -1,0 +1,128 @@
+"""Kernels over many pairs of paths, in parallel over threads.
+
+Every `many_*` fills `out[p]` for p = start … stop − 1 of a `Stretch` (first_a, first_b, a, b, start, stop): where the
+paths of either side begin, and which two are compared. They release the interpreter's lock, so `over` gives each
+thread its own stretch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from stdiffeye.metrics.kernels import (
+    align,
+    common_subsequence,
+    edit_distance,
+    scaled_window_distance,
+    warp,
+    window_distance,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PAIRS_PER_TASK = 2048
+Stretch = tuple[Ints, Ints, Ints, Ints, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Which path of one side is compared with which path of the other."""
+
+    a: Ints
+    b: Ints
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def threads_available() -> int:
+    """As many threads as this process may use; NUMBA_NUM_THREADS and OMP_NUM_THREADS limit it."""
+    limits = [int(os.environ[name]) for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ]
+    return max(1, min([len(os.sched_getaffinity(0)), *limits]))
+
+
+def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callable[[Stretch, Floats], None]) -> Floats:
+    """(pairs, columns) what `fill` writes, each thread taking stretches of the pairs."""
+    out = np.empty((len(pairs), columns))
+
+    def task(start: int, stop: int) -> None:
+        fill((first_a, first_b, pairs.a, pairs.b, start, stop), out)
+
+    starts = range(0, len(pairs), PAIRS_PER_TASK)
+    workers = min(threads_available(), len(starts))
+    if workers < 2:
+        task(0, len(pairs))
+        return out
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda start: task(start, min(start + PAIRS_PER_TASK, len(pairs))), starts))
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, want_max: bool, out: Floats) -> None:
+    """Dynamic time warping and discrete Fréchet distance."""
+    first_a, first_b, a, b, start, stop = stretch
+    for p in range(start, stop):
+        one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
+        other = xy_b[first_b[b[p]] : first_b[b[p] + 1]]
+        out[p, 0], out[p, 1] = warp(one, other, want_sum, want_max)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def many_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, k: int, frobenius: bool, out: Floats) -> None:
+    """Time-delay embedding distance with windows of k."""
+    first_a, first_b, a, b, start, stop = stretch
+    for p in range(start, stop):
+        one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
+        other = xy_b[first_b[b[p]] : first_b[b[p] + 1]]
+        out[p, 0] = window_distance(one, other, k, frobenius)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def many_scaled_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Floats) -> None:
+    """Scaled time-delay embedding: distance, similarity."""
+    first_a, first_b, a, b, start, stop = stretch
+    for p in range(start, stop):
+        one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
+        other = xy_b[first_b[b[p]] : first_b[b[p] + 1]]
+        out[p, 0], out[p, 1] = scaled_window_distance(one, other)
+
+
+@njit(cache=True, nogil=True)
+def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
+    """Levenshtein distance."""
+    first_a, first_b, a, b, start, stop = stretch
+    for p in range(start, stop):
+        one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
+        other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
+        out[p, 0] = edit_distance(one, other, symbols)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
+    """Longest common subsequence / the longer length; NaN for two empty strings."""
+    first_a, first_b, a, b, start, stop = stretch
+    for p in range(start, stop):
+        one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
+        other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
+        out[p, 0] = common_subsequence(one, other, symbols) / max(len(one), len(other))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def many_alignments(
+    codes_a: Ints, codes_b: Ints, stretch: Stretch, substitution: Floats, scale: float, out: Floats
+) -> None:
+    """Alignment score / (scale · the longer length); NaN for two empty strings."""
+    first_a, first_b, a, b, start, stop = stretch
+    for p in range(start, stop):
+        one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
+        other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
+        out[p, 0] = align(one, other, substitution) / (scale * max(len(one), len(other)))

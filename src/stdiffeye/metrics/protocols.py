@@ -1,0 +1,238 @@
+"""From scores of pairs to one number per stimulus: CRPS, mean, best, KLD; once for all metrics.
+
+With humans x_1 … x_I and an ensemble y_1 … y_J on a stimulus, d = metric(human, generated):
+* **crps** mean_ij d(x_i, y_j) − ½ mean_jk d(y_j, y_k), the diagonal j = k included as the paper prints it;
+  `estimator="fair"` leaves the diagonal out, so that small ensembles are not favoured or punished.
+* **mean** mean_ij d(x_i, y_j). * **best** mean_i min_j d(x_i, y_j), max for similarities.
+* **kld** over all stimuli: histograms of human–human scores (unordered pairs) and of human–generated scores in 99 equal
+  bins between their joint extremes; KL(human ‖ generated + 1e-10), natural logarithm. For MM the mean over its five
+  dimensions.
+Similarities go through the same formulas and are to be large: CRPS_sim = ½ − CRPS(1 − s). CRPS is a proper score only
+for distances of negative type, which is not guaranteed for LD, DTW, TDE and 1 − SM.
+
+Undefined scores (NaN) are left out of every mean; a stimulus without any has weight 0.
+
+Gneiting & Raftery 2007; Ferro 2014 (fair).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from stdiffeye.metrics.pairs import Floats, Ints, Pairs
+from stdiffeye.metrics.paths import Paths
+from stdiffeye.metrics.spec import Context, MetricSpec, scores
+
+Estimator = Literal["printed", "fair"]
+PROTOCOLS = ("crps", "mean", "best", "kld")
+BINS = 99
+KLD_FLOOR = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Per stimulus a value (NaN: undefined) and what it weighs in a pooled average."""
+
+    value: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """One generator's paths on all stimuli, scored against the humans and against each other.
+
+    `cross` and `within` map metrics to scores; `within` holds ordered pairs, or j ≤ k of symmetric metrics.
+    """
+
+    cross_pairs: Pairs
+    cross: dict[str, Floats]
+    within_pairs: dict[bool, Pairs]  # by symmetry
+    within: dict[str, Floats]
+    stimulus_of_human: Ints
+    stimulus_of_path: Ints
+    stimuli: int
+
+    @property
+    def cross_stimulus(self) -> Ints:
+        return self.stimulus_of_human[self.cross_pairs.a]
+
+
+def all_pairs(a: Paths, b: Paths, stimuli: int) -> Pairs:
+    """Every path of `a` with every path of `b` on the same stimulus; both sides are sorted by stimulus."""
+    count = np.bincount(b.stimulus, minlength=stimuli)
+    start = np.concatenate([[0], np.cumsum(count)])[:-1]
+    repeats = count[a.stimulus]
+    one = np.repeat(np.arange(len(a)), repeats)
+    within = np.arange(len(one)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return Pairs(one, start[a.stimulus[one]] + within)
+
+
+def compare(
+    chosen: Sequence[MetricSpec], human: Paths, generated: Paths, context: Context, stimuli: int, within: bool = True
+) -> Ensemble:
+    """Score an ensemble; `within=False` leaves out the pairs that only CRPS needs."""
+    cross_pairs = all_pairs(human, generated, stimuli)
+    cross = scores(chosen, human, generated, cross_pairs, context)
+    ordered = all_pairs(generated, generated, stimuli)
+    half = ordered.a <= ordered.b
+    within_pairs = {False: ordered, True: Pairs(ordered.a[half], ordered.b[half])}
+    inner: dict[str, Floats] = {}
+    if within:
+        for symmetric, pairs in within_pairs.items():
+            some = [spec for spec in chosen if spec.symmetric is symmetric]
+            inner |= scores(some, generated, generated, pairs, context)
+    return Ensemble(cross_pairs, cross, within_pairs, inner, human.stimulus, generated.stimulus, stimuli)
+
+
+def mean_pair(spec: MetricSpec, ensemble: Ensemble) -> Series:
+    """Mean over human × generated pairs."""
+    total, count = _sums(ensemble.cross[spec.name], ensemble.cross_stimulus, ensemble.stimuli)
+    return Series(_divide(total, count), count)
+
+
+def best_of(spec: MetricSpec, ensemble: Ensemble) -> Series:
+    """Per human the best generated path, then the mean over humans."""
+    best = _best_by_human(spec, ensemble.cross[spec.name], ensemble.cross_pairs.a)
+    humans = np.unique(ensemble.cross_pairs.a)
+    total, count = _sums(best, ensemble.stimulus_of_human[humans], ensemble.stimuli)
+    return Series(_divide(total, count), count)
+
+
+def crps(spec: MetricSpec, ensemble: Ensemble, estimator: Estimator) -> Series:
+    """Mean pair − half the mean pair within the ensemble; weighs as many humans as have a defined score."""
+    distance = mean_pair(spec, ensemble).value
+    pairs = ensemble.within_pairs[spec.symmetric]
+    diagonal = pairs.a == pairs.b
+    multiple = np.where(diagonal, 0.0 if estimator == "fair" else 1.0, 2.0 if spec.symmetric else 1.0)
+    spread = ensemble.within[spec.name]
+    total, count = _sums(spread, ensemble.stimulus_of_path[pairs.a], ensemble.stimuli, multiple)
+    defined = ~np.isnan(ensemble.cross[spec.name])
+    humans = np.unique(ensemble.cross_pairs.a[defined])
+    weight = np.bincount(ensemble.stimulus_of_human[humans], minlength=ensemble.stimuli).astype(np.float64)
+    return Series(distance - _divide(total, count) / 2, weight)
+
+
+def leave_one_out(spec: MetricSpec, humans: Ensemble, estimator: Estimator) -> dict[str, Series]:
+    """Each viewer as the truth, the others as the ensemble: crps, mean and best of the row `human`.
+
+    `humans` is the humans compared with themselves, its cross scores being all ordered pairs.
+    """
+    a, b, values = humans.cross_pairs.a, humans.cross_pairs.b, humans.cross[spec.name]
+    viewers, stimulus = len(humans.stimulus_of_human), humans.stimulus_of_human
+    off = a != b
+    distance, others = _sums(values[off], a[off], viewers)
+    counted = off if estimator == "fair" else np.ones_like(off)
+    total, pairs = _sums(values[counted], stimulus[a[counted]], humans.stimuli)
+    row, row_pairs = _sums(values[counted], a[counted], viewers)
+    column, column_pairs = _sums(values[counted], b[counted], viewers)
+    own, own_pairs = _sums(values[counted & ~off], a[counted & ~off], viewers)
+    spread = _divide(total[stimulus] - row - column + own, pairs[stimulus] - row_pairs - column_pairs + own_pairs)
+    per_viewer = {
+        "crps": _divide(distance, others) - spread / 2,
+        "mean": _divide(distance, others),
+        "best": _spread(_best_by_human(spec, values[off], a[off]), np.unique(a[off]), viewers),
+    }
+    return {protocol: _by_stimulus(value, stimulus, humans.stimuli) for protocol, value in per_viewer.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms:
+    """(parts, S, 99) counts of human–human and human–generated scores per stimulus, in shared bins."""
+
+    human: Floats
+    generated: Floats
+
+    def kld(self, weights: Floats) -> Floats:
+        """(B,) KL(human ‖ generated + 1e-10), mean over parts, for (B, S) weights of the stimuli."""
+        return np.mean([_kl(weights @ h, weights @ g) for h, g in zip(self.human, self.generated, strict=True)], axis=0)
+
+
+def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]) -> Histograms:
+    """Histograms for KLD; several ensembles (the shuffled humans) are pooled."""
+    unordered = humans.cross_pairs.a < humans.cross_pairs.b
+    own_stimulus = humans.cross_stimulus[unordered]
+    other_stimulus = np.concatenate([ensemble.cross_stimulus for ensemble in ensembles])
+    counts = []
+    for part in spec.parts or (spec.name,):
+        own = humans.cross[part][unordered]
+        other = np.concatenate([ensemble.cross[part] for ensemble in ensembles])
+        low, high = _extremes(own, other)
+        counts.append(
+            [
+                _counts(values, stimulus, humans.stimuli, low, high)
+                for values, stimulus in ((own, own_stimulus), (other, other_stimulus))
+            ]
+        )
+    return Histograms(np.array([human for human, _ in counts]), np.array([generated for _, generated in counts]))
+
+
+def without_self(humans: Ensemble) -> Ensemble:
+    """Humans against the *other* humans: the ensemble of the row `human` for KLD."""
+    off = humans.cross_pairs.a != humans.cross_pairs.b
+    pairs = Pairs(humans.cross_pairs.a[off], humans.cross_pairs.b[off])
+    cross = {name: values[off] for name, values in humans.cross.items()}
+    stimulus = humans.stimulus_of_human
+    return Ensemble(pairs, cross, {}, {}, stimulus, stimulus, humans.stimuli)
+
+
+def _kl(human: Floats, generated: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = human / human.sum(axis=-1, keepdims=True)
+        q = generated / generated.sum(axis=-1, keepdims=True) + KLD_FLOOR
+        q /= q.sum(axis=-1, keepdims=True)
+        terms = np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0) / q), np.where(np.isnan(p + q), np.nan, 0.0))
+    return terms.sum(axis=-1)
+
+
+def _extremes(*values: Floats) -> tuple[float, float]:
+    every = np.concatenate(values)
+    every = every[~np.isnan(every)]
+    if len(every) == 0:
+        return 0.0, 1.0
+    low, high = float(every.min()), float(every.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _counts(values: Floats, stimulus: Ints, stimuli: int, low: float, high: float) -> Floats:
+    defined = ~np.isnan(values)
+    values, stimulus = values[defined], stimulus[defined]
+    edges = np.linspace(low, high, BINS + 1)
+    bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, BINS - 1)
+    return np.bincount(stimulus * BINS + bins, minlength=stimuli * BINS).reshape(stimuli, BINS).astype(np.float64)
+
+
+def _best_by_human(spec: MetricSpec, values: Floats, human: Ints) -> Floats:
+    """Best value of each human; `human` is sorted. NaN where no score is defined."""
+    lower = spec.direction == "lower"
+    starts = np.flatnonzero(np.diff(human, prepend=-1))
+    filled = np.where(np.isnan(values), np.inf if lower else -np.inf, values)
+    best = (np.minimum if lower else np.maximum).reduceat(filled, starts) if len(starts) else np.empty(0)
+    return np.where(np.isinf(best), np.nan, best)
+
+
+def _sums(values: Floats, owner: Ints, owners: int, multiple: Floats | None = None) -> tuple[Floats, Floats]:
+    """Sum of the defined values of each owner, and how many they are."""
+    defined = ~np.isnan(values)
+    each = defined * (1.0 if multiple is None else multiple)
+    total = np.bincount(owner, weights=np.where(defined, values, 0.0) * each, minlength=owners)
+    return total, np.bincount(owner, weights=each, minlength=owners)
+
+
+def _divide(total: Floats, count: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
+
+
+def _spread(values: Floats, where: Ints, size: int) -> Floats:
+    out = np.full(size, np.nan)
+    out[where] = values
+    return out
+
+
+def _by_stimulus(per_viewer: Floats, stimulus: Ints, stimuli: int) -> Series:
+    total, count = _sums(per_viewer, stimulus, stimuli)
+    return Series(_divide(total, count), count)

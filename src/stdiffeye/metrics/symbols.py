@@ -1,0 +1,91 @@
+"""Fixations as symbols: grid cells, cluster letters, semantic classes; one table for every string metric.
+
+Conventions: a symbol is a whole number, dense from 0 within a comparison. Coordinates are cut to whole pixels towards
+zero where the reference programs do so. Durations repeat a symbol; how they are rounded is the metric's affair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.metrics.paths import EVALUATION_FRAME, Floats, Ints, Paths
+
+ROW_LETTER, COLUMN_LETTER = 97, 65  # 'a' and 'A': far out of the frame the two alphabets of LD may touch
+SEMANTIC_SHAPE = (320, 512)  # height, width of a semantic map
+TIME_BIN_MS = 50.0
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """One string per path: `codes[first[p]:first[p + 1]]`."""
+
+    codes: Ints
+    first: Ints
+
+    def repeated(self, times: Ints) -> Symbols:
+        """Each symbol as many times as given; strings may become empty."""
+        ends = np.concatenate([[0], np.cumsum(times)]).astype(np.int64)
+        return Symbols(np.repeat(self.codes, times), ends[self.first])
+
+
+def together(a: Symbols, b: Symbols) -> tuple[Ints, Ints, int]:
+    """Both sides' codes renumbered from 0, and how many there are."""
+    known, dense = np.unique(np.concatenate([a.codes, b.codes]), return_inverse=True)
+    dense = dense.astype(np.int64)
+    return dense[: len(a.codes)], dense[len(a.codes) :], max(1, len(known))
+
+
+def row_and_column(paths: Paths, columns: int, rows: int) -> Symbols:
+    """Two symbols per fixation, row (counted from below) then column, on whole-pixel steps."""
+    width, height = (int(side) for side in EVALUATION_FRAME.size_px)
+    whole = paths.xy_px.astype(np.int64)
+    codes = np.empty(2 * len(whole), dtype=np.int64)
+    codes[0::2] = ROW_LETTER + (height - whole[:, 1]) // (height // rows)
+    codes[1::2] = COLUMN_LETTER + whole[:, 0] // (width // columns)
+    return Symbols(codes, 2 * paths.first)
+
+
+def square_grid(paths: Paths, cells: int) -> Symbols:
+    """One symbol per fixation on a cells × cells grid of whole-pixel steps."""
+    width, height = (int(side) for side in EVALUATION_FRAME.size_px)
+    whole = paths.xy_px.astype(np.int64)
+    return Symbols(whole[:, 0] // (width // cells) + whole[:, 1] // (height // cells) * cells, paths.first)
+
+
+def clamped_grid(paths: Paths, columns: int, rows: int) -> Symbols:
+    """One symbol per fixation, row · columns + column; fixations out of the frame go to its edge."""
+    inside = np.clip(paths.xy_px, 0, EVALUATION_FRAME.size_px - 1)
+    cell = (inside // (EVALUATION_FRAME.size_px / [columns, rows])).astype(np.int64)
+    return Symbols(cell[:, 1] * columns + cell[:, 0], paths.first)
+
+
+def first_fixations(paths: Paths, most: int) -> tuple[Ints, Ints]:
+    """Which fixations are among the first `most` of their path, and where the shortened paths begin."""
+    number = np.arange(len(paths.xy_px)) - np.repeat(paths.first[:-1], paths.lengths)
+    first = np.concatenate([[0], np.cumsum(np.minimum(paths.lengths, most))]).astype(np.int64)
+    return np.flatnonzero(number < most), first
+
+
+def nearest_centre(xy_px: Floats, centres_px: Floats) -> Ints:
+    """Number of the nearest cluster centre; of equals the first."""
+    return np.asarray(((xy_px[:, None] - centres_px[None]) ** 2).sum(axis=-1).argmin(axis=1), dtype=np.int64)
+
+
+def class_under(xy_px: Floats, semantic: NDArray[np.int64]) -> Ints:
+    """Class of the semantic map (320, 512) under each place, the map's edge beyond it."""
+    scale = np.array([SEMANTIC_SHAPE[1], SEMANTIC_SHAPE[0]]) / EVALUATION_FRAME.size_px
+    column, row = np.clip((xy_px * scale).astype(np.int64), 0, [SEMANTIC_SHAPE[1] - 1, SEMANTIC_SHAPE[0] - 1]).T
+    return np.asarray(semantic[row, column], dtype=np.int64)
+
+
+def repeats_rounded(duration_ms: Floats) -> Ints:
+    """How often ScanMatch repeats a symbol: whole milliseconds / 50, halves to even; 0 where unknown."""
+    return np.round(np.trunc(np.nan_to_num(duration_ms)) / TIME_BIN_MS).astype(np.int64)
+
+
+def repeats_floored(duration_ms: Floats) -> Ints:
+    """How often Sequence Score repeats a letter: duration / 50, cut; 0 where unknown."""
+    return (np.nan_to_num(duration_ms) / TIME_BIN_MS).astype(np.int64)
