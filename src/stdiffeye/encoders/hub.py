@@ -50,9 +50,11 @@ def require_transformers(purpose: str) -> Any:
 
 
 def _explained(load: Any, where: str, options: dict[str, Any]) -> Any:
+    from safetensors import SafetensorError
+
     try:
         return load(where, **options)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:200]
         if Path(where).is_dir():
             raise InputError(f"{where} is not a whole model folder as save_pretrained writes it: {reason}") from None
