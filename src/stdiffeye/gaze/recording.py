@@ -42,6 +42,12 @@ class Event:
     xy_px: XY | None = None
     end_xy_px: XY | None = None
 
+    def moved(self, origin_px: Sequence[float]) -> Event:
+        """The same event measured from another origin."""
+        left, top = origin_px
+        xy, end = (None if at is None else (at[0] - left, at[1] - top) for at in (self.xy_px, self.end_xy_px))
+        return replace(self, xy_px=xy, end_xy_px=end)
+
 
 @dataclass(frozen=True)
 class Message:
@@ -91,6 +97,9 @@ class Recording:
             raise InputError(f"recording {self.name!r}: the rate must be a positive number of Hz, got {self.rate_hz!r}")
         if self.left_px is None and self.right_px is None:
             raise InputError(f"recording {self.name!r} has neither a left nor a right eye")
+        events = sorted(self.events, key=lambda event: (event.start_ms, event.eye, event.kind))
+        object.__setattr__(self, "events", tuple(events))
+        object.__setattr__(self, "messages", tuple(sorted(self.messages, key=lambda message: message.time_ms)))
         time.setflags(write=False)
         object.__setattr__(self, "time_ms", time)
         for name, shape in (("left_px", (len(time), 2)), ("right_px", (len(time), 2))):
@@ -160,7 +169,7 @@ class Recording:
         if first == last:
             raise InputError(f"recording {self.name!r} has no sample between {start_ms:g} and {end_ms:g} ms")
         part = slice(first, last)
-        arrays = {name: _sliced(getattr(self, name), part) for name in ARRAYS}
+        arrays: dict[str, Any] = {name: _sliced(getattr(self, name), part) for name in ARRAYS}
         return replace(
             self,
             **arrays,

@@ -20,9 +20,9 @@ from stdiffeye.gaze.recording import Message, Recording, joined
 # Tried in this order; the first that matches any message is used for the whole recording.
 DEFAULT_STARTS = (
     r"^(?:-?\d+\s+)?TRIALID\s+(?P<name>.*\S)",
-    r"(?i)^(?:-?\d+\s+)?(?:start[ _]?trial|trial[ _]?start|trial[ _]?begin|trial[ _]?onset)\b[\s:=]*(?P<name>.*)",
+    r"(?i)^(?:-?\d+\s+)?(?:start[ _]?trial|trial[ _]?(?:start|begin|onset|on))\b[\s:=]*(?P<name>.*)",
 )
-DEFAULT_END = r"(?i)^(?:-?\d+\s+)?(?:TRIAL_RESULT|TRIAL OK|(?:stop|end)[ _]?trial|trial[ _]?(?:end|stop|offset))\b"
+DEFAULT_END = r"(?i)^(?:-?\d+\s+)?(?:TRIAL_RESULT|TRIAL OK|(?:stop|end)[ _]?trial|trial[ _]?(?:end|stop|offset|off))\b"
 # SR Research's own message for "this picture is on the screen".
 PICTURE = re.compile(r"!V IMGLOAD \S+ (?P<picture>\S+)")
 EXAMPLES_SHOWN = 3

@@ -61,7 +61,7 @@ def scan(data: bytes) -> Scan:
 
 @njit(cache=True, nogil=True, inline="always")
 def _is_blank(byte):  # type: ignore[no-untyped-def]
-    return byte == _SPACE or byte == _TAB or byte == _RETURN
+    return byte in (_SPACE, _TAB, _RETURN)
 
 
 @njit(cache=True, nogil=True)

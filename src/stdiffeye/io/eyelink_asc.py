@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -32,6 +33,7 @@ KIND = "an EyeLink ASC file"
 VALUES_PER_EYE = 3  # x, y, pupil
 EVENT_KINDS: dict[str, EventKind] = {"EFIX": "fixation", "ESACC": "saccade", "EBLINK": "blink"}
 COORDS = re.compile(r"(?:GAZE|DISPLAY)_COORDS\s*=?\s+(\S+)[\s,]+(\S+)[\s,]+(\S+)[\s,]+(\S+)")
+Box = tuple[float, float, float, float]  # left, top, right, bottom of the screen
 MODE_RATE = re.compile(r"!MODE\s+RECORD\s+\S+\s+(\d+(?:\.\d+)?)")
 
 
@@ -43,7 +45,7 @@ class _Block:
     last_sample: int = -1
     eyes: tuple[str, ...] = ()
     rate_hz: float | None = None
-    box: tuple[float, float, float, float] | None = None  # left, top, right, bottom of the screen
+    box: Box | None = None
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
 
@@ -54,7 +56,7 @@ class _State:
 
     blocks: list[_Block] = field(default_factory=list)
     is_open: bool = False
-    box: tuple[float, float, float, float] | None = None
+    box: Box | None = None
     mode_rate_hz: float | None = None
     waiting: list[Message] = field(default_factory=list)  # messages since the last block ended
     px_per_degree: list[float] = field(default_factory=list)
@@ -86,7 +88,7 @@ def read_asc(path: str | Path, frame: Frame | None = None) -> list[Recording]:
         raise InputError(f"{path} holds no samples between START and END")
     pixels = float(np.mean(state.px_per_degree)) if state.px_per_degree else None
     return [
-        _recording(path, data, scanned, block, frame or _frame(path, block, pixels), number, len(blocks))
+        _recording(path, data, scanned, block, frame or screen_frame(path, block.box, pixels), number, len(blocks))
         for number, block in enumerate(blocks, start=1)
     ]
 
@@ -156,7 +158,7 @@ def _event(words: list[str]) -> Event:
     kind = EVENT_KINDS[words[0]]
     if words[1] not in ("L", "R"):
         raise ValueError(f"the eye must be L or R, got {words[1]!r},")
-    eye = "left" if words[1] == "L" else "right"
+    eye: Literal["left", "right"] = "left" if words[1] == "L" else "right"
     start, duration = _finite(words[2]), _finite(words[4])
     if kind == "blink":
         return Event(kind, eye, start, duration)
@@ -201,13 +203,14 @@ def _finished_blocks(state: _State, scanned: Scan) -> list[_Block]:
     return kept
 
 
-def _frame(path: Path, block: _Block, px_per_degree: float | None) -> Frame:
-    if block.box is None:
+def screen_frame(path: Path, box: Box | None, px_per_degree: float | None) -> Frame:
+    """The screen that a DISPLAY_COORDS or GAZE_COORDS message describes."""
+    if box is None:
         raise InputError(f"{path} does not say how large the screen is (no DISPLAY_COORDS message): give --screen")
-    left, top, right, bottom = block.box
+    left, top, right, bottom = box
     width, height = (span + 1 if (span + 1) % 2 == 0 else span for span in (right - left, bottom - top))
     if not (width > 0 and height > 0):
-        raise InputError(f"{path} says that the screen measures {width:g} × {height:g} px: give the real one by --screen")
+        raise InputError(f"{path} says that the screen measures {width:g} × {height:g} px: give --screen")
     return Frame(width, height, px_per_degree)
 
 
@@ -239,18 +242,10 @@ def _recording(
         frame,
         name=stem if blocks == 1 else f"{stem} block {number}",
         subject=stem,
-        events=tuple(_shifted(event, origin) for event in block.events),
+        events=tuple(event.moved(origin) for event in block.events),
         messages=tuple(block.messages),
         **columns,  # type: ignore[arg-type]
     )
-
-
-def _shifted(event: Event, origin: tuple[float, ...]) -> Event:
-    if not any(origin):
-        return event
-    left, top = origin
-    moved = [None if xy is None else (xy[0] - left, xy[1] - top) for xy in (event.xy_px, event.end_xy_px)]
-    return Event(event.kind, event.eye, event.start_ms, event.duration_ms, *moved)
 
 
 def _require_fields(path: Path, data: bytes, scanned: Scan, part: slice, needed: int) -> None:

@@ -1,0 +1,35 @@
+"""Show a main job on material that the demonstration makes itself, from nothing but this package.
+
+stdiffeye demo fixations --out demo     a tracker's recording to scanpaths, a quality report and a picture
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from stdiffeye.errors import InputError
+
+# name: the module whose `demo(out, quiet)` makes its material in `out` and runs the job there.
+DEMOS = {
+    "fixations": "stdiffeye.cli.demo_fixations",
+}
+
+
+@dataclass
+class Args:
+    name: tyro.conf.Positional[str] = "fixations"
+    """Which demonstration."""
+    out: Path = Path("demo")
+    """Folder for what is made."""
+    quiet: bool = False
+    """No progress."""
+
+
+def run(args: Args) -> None:
+    if args.name not in DEMOS:
+        raise InputError(f"there is no demonstration {args.name!r}; choose one of {', '.join(DEMOS)}")
+    importlib.import_module(DEMOS[args.name]).demo(args.out, args.quiet)

@@ -1,0 +1,145 @@
+r"""Turn tracker recordings into scanpaths, a quality report and a picture.
+
+Reads EyeLink .asc, .asc.gz, .edf, Tobii .tsv, CSV or TSV tables, BIDS folders. Trials are cut out by the
+experiment's messages; a group (?P<name>…) in --start names the trial or picture.
+
+  stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
+  stdiffeye fixations sub01.edf --start 'PICTURE_ON (?P<name>\S+)' --end PICTURE_OFF --pictures stimuli
+  stdiffeye fixations table.csv --columns time=t,x=gx,y=gy,unit=us,lost=-1 --screen 1920x1080
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import tyro
+
+from stdiffeye.errors import InputError
+
+if TYPE_CHECKING:
+    from stdiffeye.gaze import Frame, Trial
+
+PICTURE_SUFFIXES = ("", ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp")
+MOST_DRAWN = 9
+PANEL_IN = 4.2
+
+
+@dataclass
+class Args:
+    recordings: tyro.conf.Positional[tuple[Path, ...]]
+    """Tracker files or BIDS folders."""
+    out: Path = Path("fixations")
+    """Folder for what is made."""
+    method: Literal["judd", "ivt", "idt"] = "judd"
+    """How fixations are found."""
+    eye: Literal["best", "left", "right", "mean"] = "best"
+    """Which eye; best is the one less often lost, trial by trial."""
+    start: str | None = None
+    """Regular expression of the message that begins a trial."""
+    end: str | None = None
+    """Regular expression of the message that ends a trial."""
+    columns: str | None = None
+    """Which column of a table is what."""
+    screen: str | None = None
+    """Screen size as WIDTHxHEIGHT in px, where the file does not say."""
+    px_per_degree: float | None = None
+    """Screen px per degree of visual angle, where the file does not say; goes with --screen."""
+    pictures: Path | None = None
+    """Folder of the pictures that were shown, to draw on."""
+    max_missing: float = 0.25
+    """Drop trials with a larger share of lost samples."""
+    trajectories: bool = False
+    """Keep the 240 Hz trajectories in scanpaths.json too."""
+    json: bool = False
+    """Print the account as JSON."""
+    quiet: bool = False
+    """No progress."""
+
+
+def run(args: Args) -> None:
+    from stdiffeye.gaze.quality import QualityThresholds
+    from stdiffeye.io.recording_fixations import fixations
+    from stdiffeye.io.scanpath_json import write_scanpaths
+    from stdiffeye.io.table import Columns
+
+    found = fixations(
+        args.recordings,
+        method=args.method,
+        eye=args.eye,
+        start=args.start,
+        end=args.end,
+        columns=None if args.columns is None else Columns.parse(args.columns),
+        frame=parse_screen(args.screen, args.px_per_degree),
+        thresholds=QualityThresholds(max_missing_share=args.max_missing),
+        quiet=args.quiet,
+    )
+    trials = with_pictures(found.trials, args.pictures)
+    picture = draw_sheet(trials)
+    kept = trials if args.trajectories else [replace(trial, trajectory=None) for trial in trials]
+    args.out.mkdir(parents=True, exist_ok=True)
+    write_scanpaths(args.out / "scanpaths.json", kept)
+    found.report.save(args.out / "quality.json")
+    save_bytes(args.out / "scanpaths.png", picture)
+    count = sum(len(trial.scanpath) for trial in trials if trial.scanpath is not None)
+    if args.json:
+        account = {"trials": len(trials), "fixations": count, "out": str(args.out), "quality": found.report.as_dict()}
+        print(json.dumps(account, ensure_ascii=False))
+        return
+    print(found.report)
+    print(f"{count} fixations in {len(trials)} trials: {args.out / 'scanpaths.json'}, {args.out / 'scanpaths.png'}")
+
+
+def parse_screen(screen: str | None, px_per_degree: float | None) -> Frame | None:
+    """`1920x1080` as a frame."""
+    from stdiffeye.gaze import Frame
+
+    if screen is None:
+        if px_per_degree is not None:
+            raise InputError("--px-per-degree goes with --screen WIDTHxHEIGHT")
+        return None
+    width, _, height = screen.lower().replace("×", "x").partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise InputError(f"--screen must be WIDTHxHEIGHT in px such as 1920x1080, got {screen!r}")
+    return Frame(int(width), int(height), px_per_degree)
+
+
+def with_pictures(trials: list[Trial], folder: Path | None) -> list[Trial]:
+    """Trials that know their picture's file, where the folder has one of the trial's name."""
+    if folder is None:
+        return trials
+    if not folder.is_dir():
+        raise InputError(f"--pictures {folder} is not a folder")
+    found = []
+    for trial in trials:
+        files = (folder / f"{trial.name}{suffix}" for suffix in PICTURE_SUFFIXES)
+        found.append(replace(trial, picture=next((file for file in files if file.is_file()), None)))
+    if not any(trial.picture for trial in found):
+        raise InputError(f"{folder} holds no picture named after a trial such as {trials[0].name!r}: check --start")
+    return found
+
+
+def draw_sheet(trials: list[Trial]) -> bytes:
+    """The first trials side by side, scanpath over trajectory over picture, as PNG."""
+    from stdiffeye.plot import draw
+    from stdiffeye.plot.canvas import new_figure, png_bytes, style
+
+    shown = trials[:MOST_DRAWN]
+    columns = min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    frame = shown[0].frame
+    with style():
+        figure = new_figure(columns * PANEL_IN, rows * (PANEL_IN * frame.height_px / frame.width_px + 0.35))
+        for number, trial in enumerate(shown, start=1):
+            ax = figure.add_subplot(rows, columns, number)
+            draw(trial, ax=ax, kind="scanpath", title=f"{trial.name} · {trial.subject}")
+    return png_bytes(figure)
+
+
+def save_bytes(path: Path, data: bytes) -> None:
+    from stdiffeye.files import whole_file
+
+    with whole_file(path) as temporary:
+        temporary.write_bytes(data)
