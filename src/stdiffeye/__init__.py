@@ -15,6 +15,9 @@ _HOMES = {
     "Scanpath": "stdiffeye.gaze",
     "Trajectory": "stdiffeye.gaze",
     "Trial": "stdiffeye.gaze",
+    "Recording": "stdiffeye.gaze.recording",
+    "read_recording": "stdiffeye.io.recordings",
+    "fixations": "stdiffeye.io.recording_fixations",
     "InputError": "stdiffeye.errors",
 }
 

@@ -14,6 +14,9 @@ import sys
 from stdiffeye.errors import InputError
 
 VERBS: dict[str, str] = {
+    "fixations": "a tracker's recording in, scanpaths and a picture out",
+    "demo": "a main job on material that the demonstration makes itself",
+    "reproduce": "make a table or figure of the documents again",
     "prepare": "a data set in, a store for training out",
     "info": "describe any recording, gaze file, data set or store",
     "features": "look at pictures once and keep what was seen",
