@@ -182,3 +182,14 @@ def median_places(xy: Floats, lost: NDArray[np.bool_], intervals: Integers) -> F
         for axis in range(2):
             places[m, axis] = np.median(xy[start:stop, axis][seen])
     return places
+
+
+@njit(cache=True, nogil=True)
+def persistent(shock: Floats, keep: float) -> Floats:
+    """v_t = keep · v_{t−1} + √(1 − keep²) · shock_t, of unit variance from the first sample on; (T, 2)."""
+    value = shock.copy()
+    fresh = np.sqrt(1 - keep * keep)
+    for t in range(1, len(shock)):
+        for axis in range(shock.shape[1]):
+            value[t, axis] = keep * value[t - 1, axis] + fresh * shock[t, axis]
+    return value

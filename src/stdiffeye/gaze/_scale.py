@@ -1,6 +1,9 @@
-"""How many pixels a degree is, and how many samples a time is: what scales every rule to a frame and a rate."""
+"""Small tools that the extractors share: pixels of a degree, samples of a time, runs of a condition."""
 
 from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
@@ -29,3 +32,9 @@ def px_per_degree_of(frame: Frame, px_per_degree: float | None = None) -> float:
 def samples_of(time_ms: float, rate_hz: float, at_least: int = 1) -> int:
     """The nearest whole number of samples that a time lasts."""
     return max(at_least, round(time_ms * rate_hz / 1000))
+
+
+def runs(flag: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(R, 2) [start, stop) of each stretch of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flag, [False]]).astype(np.int8)))
+    return edges.reshape(-1, 2)

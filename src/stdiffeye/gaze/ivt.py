@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stdiffeye.gaze._scale import px_per_degree_of, samples_of
+from stdiffeye.gaze._scale import px_per_degree_of, runs, samples_of
 from stdiffeye.gaze.nouns import Trajectory
 
+# Chosen by `stdiffeye reproduce extractors` on recordings that two experts labelled; joining does not help there.
 MAX_SPEED_DEG_S = 30.0
-WINDOW_MS = 20.0
+WINDOW_MS = 12.0
 MAX_GAP_MS = 75.0
-MAX_STEP_DEG = 0.5
+MAX_STEP_DEG = 0.0
 MIN_FIXATION_MS = 60.0
 
 
@@ -34,16 +35,17 @@ def fixation_intervals(
     ----------
     max_speed_deg_s : the threshold.
     window_ms : speed is measured between the samples half a window before and after.
-    max_gap_ms, max_step_deg : slow stretches this near to each other in time and place are one fixation.
+    max_gap_ms, max_step_deg : slow stretches this near to each other in time and place are one fixation (0: none).
     min_fixation_ms : what is shorter is dropped.
     """
     scale = px_per_degree_of(trajectory.frame, px_per_degree)
     with np.errstate(invalid="ignore"):
         slow = speed_px_s(trajectory, window_ms) <= max_speed_deg_s * scale
     intervals = runs(slow)
-    intervals = _joined(
-        intervals, trajectory.xy_px, samples_of(max_gap_ms, trajectory.rate_hz, at_least=0), max_step_deg * scale
-    )
+    if max_step_deg > 0:
+        intervals = _joined(
+            intervals, trajectory.xy_px, samples_of(max_gap_ms, trajectory.rate_hz, at_least=0), max_step_deg * scale
+        )
     long_enough = np.diff(intervals, axis=1)[:, 0] >= samples_of(min_fixation_ms, trajectory.rate_hz)
     return intervals[long_enough]
 
@@ -57,12 +59,6 @@ def speed_px_s(trajectory: Trajectory, window_ms: float = WINDOW_MS) -> NDArray[
     speed = np.hypot(step_px[:, 0], step_px[:, 1]) * trajectory.rate_hz / np.maximum(after - before, 1)
     speed[trajectory.lost] = np.nan
     return speed
-
-
-def runs(flag: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(R, 2) [start, stop) of each stretch of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flag, [False]]).astype(np.int8)))
-    return edges.reshape(-1, 2)
 
 
 def _joined(

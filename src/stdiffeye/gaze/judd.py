@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stdiffeye.gaze._scale import px_per_degree_of, samples_of
+from stdiffeye.gaze._scale import px_per_degree_of, runs, samples_of
 from stdiffeye.gaze.nouns import Trajectory
 
 CRITICAL_DEG_S = 6.0
@@ -35,8 +35,16 @@ def fixation_intervals(
     px_per_degree: float | None = None,
     critical_deg_s: float = CRITICAL_DEG_S,
     min_fixation_ms: float = MIN_FIXATION_MS,
+    max_loss_ms: float | None = None,
 ) -> NDArray[np.int64]:
-    """(M, 2) first sample and the one after the last, of each fixation."""
+    """(M, 2) first sample and the one after the last, of each fixation.
+
+    Parameters
+    ----------
+    px_per_degree : for frames that do not know it.
+    critical_deg_s, min_fixation_ms : Judd's two thresholds.
+    max_loss_ms : losses longer than this (blinks) end a fixation; None, as Judd's program: none does.
+    """
     from stdiffeye.gaze import _kernels
 
     rate_hz = trajectory.rate_hz
@@ -52,12 +60,24 @@ def fixation_intervals(
         samples_of(MIN_ABOVE_MS, rate_hz),
         samples_of(LOOK_AHEAD_MS, rate_hz),
     )
+    if max_loss_ms is not None:
+        saccades = _with_losses(saccades, trajectory.lost, samples_of(max_loss_ms, rate_hz))
     return _between(saccades, len(trajectory), samples_of(min_fixation_ms, rate_hz))
 
 
 def reliable(trajectory: Trajectory) -> bool:
     """Whether at least half of the samples are there; Judd's program flags a trial otherwise."""
     return trajectory.missing_share <= MAX_LOST_SHARE
+
+
+def _with_losses(saccades: NDArray[np.int64], lost: NDArray[np.bool_], longest: int) -> NDArray[np.int64]:
+    """Saccades and losses of more than `longest` samples together, as disjoint (first, last) in order."""
+    losses = runs(lost)
+    losses = losses[losses[:, 1] - losses[:, 0] > longest]
+    moving = np.zeros(len(lost), dtype=bool)
+    for start, stop in [*(saccades + np.array([0, 1])), *losses]:
+        moving[start:stop] = True
+    return runs(moving) - np.array([0, 1])
 
 
 def _between(saccades: NDArray[np.int64], length: int, min_fixation: int) -> NDArray[np.int64]:

@@ -27,21 +27,23 @@ SHORTEST_MS = 1e-9  # keeps a saccade of no duration from dividing by zero
 class LiftConstants:
     """What the eye and the tracker do between and within fixations; from `stdiffeye reproduce lifting-constants`."""
 
-    saccade_base_ms: float = 21.0
+    saccade_base_ms: float = 16.3
     """Duration of a vanishing saccade."""
-    saccade_ms_per_deg: float = 2.2
+    saccade_ms_per_deg: float = 2.76
     """How much longer each degree of amplitude takes."""
-    shoulder_ms: float = 24.0
+    shoulder_ms: float = 21.6
     """How much longer than the movement an extractor's interval between two fixations is."""
-    shoulder_share_before: float = 0.6
+    shoulder_share_before: float = 0.5
     """The share of it that lies before the movement."""
-    drift_deg2_s: float = 0.01
-    """Diffusion constant of the slow drift within a fixation."""
-    noise_deg: float = 0.004
+    drift_deg2_s: float = 0.0061
+    """Diffusion constant of the slow drift within a fixation, per axis half the variance gained per second."""
+    drift_persistence_ms: float = 18.5
+    """How long drift keeps its velocity."""
+    noise_deg: float = 0.0045
     """Standard deviation of the tracker's noise, per axis and sample."""
-    min_path_deg: float = 0.75
+    min_path_deg: float = 0.81
     """Path of the smallest saccades, there and back: what they lack in amplitude they overshoot."""
-    outward_share: float = 0.6
+    outward_share: float = 0.67
     """The share of an overshooting movement's duration that goes outward."""
 
 
@@ -147,11 +149,20 @@ def lift(
     if rng is None or noise == 0:
         return bones.trajectory
     scale_px = noise * px_per_degree_of(scanpath.frame, px_per_degree)
-    step_deg = np.sqrt(2 * constants.drift_deg2_s / rate_hz)
-    wander = np.cumsum(rng.normal(0, step_deg, bones.xy_px.shape), axis=0)
-    wander += rng.normal(0, constants.noise_deg, bones.xy_px.shape)
-    xy_px = bones.xy_px + scale_px * wander
+    xy_px = bones.xy_px + scale_px * wander_deg(len(bones), rate_hz, rng, constants)
     return Trajectory(settle(xy_px, bones, scanpath.xy_px), rate_hz, scanpath.frame, synthesised=True)
+
+
+def wander_deg(
+    length: int, rate_hz: float, rng: np.random.Generator, constants: LiftConstants = CONSTANTS
+) -> NDArray[np.float64]:
+    """(T, 2) drift and tracker noise: a walk whose velocity persists for a while, and white noise on top."""
+    from stdiffeye.gaze import _kernels
+
+    persistence_s = constants.drift_persistence_ms / 1000
+    speed_deg_s = np.sqrt(constants.drift_deg2_s / persistence_s)
+    velocity = speed_deg_s * _kernels.persistent(rng.normal(size=(length, 2)), np.exp(-1 / (rate_hz * persistence_s)))
+    return np.cumsum(velocity, axis=0) / rate_hz + rng.normal(0, constants.noise_deg, (length, 2))
 
 
 def settle(xy_px: Points, bones: Skeleton, places_px: Points) -> Points:

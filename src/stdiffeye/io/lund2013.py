@@ -1,8 +1,9 @@
 """Lund2013: raw gaze with every sample labelled by hand, by two experts (Andersson et al., Behav. Res. 2017).
 
 Layout: one MATLAB file per recording and expert, `<recording>_labelled_<expert>.mat`, that holds a struct `ETdata` with
-`pos` (N, 6: time µs, pupil x, y, gaze x, y px, label), `sampFreq` Hz, `screenRes` px, `screenDim` m, `viewDist` m.
-Gaze (0, 0) means lost.
+`pos` (N, 6: time µs, pupil x, y, gaze x, y px, label), `screenRes` px, `screenDim` m, `viewDist` m. Gaze (0, 0)
+means lost. Two faults of the published files are mended: the rate comes from the times (`sampFreq` says 500 Hz in two
+recordings of 200 Hz), and empty rows at the end are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Trajectory
 
 MARK = "_labelled_"
-FIELDS = ("pos", "sampFreq", "screenRes", "screenDim", "viewDist")
+FIELDS = ("pos", "screenRes", "screenDim", "viewDist")
+MICROSECONDS = 1e6
 
 
 class Label(IntEnum):
@@ -60,12 +62,18 @@ def read_lund2013(path: str | Path) -> LabelledRecording:
     rows = np.atleast_2d(np.asarray(data["pos"], dtype=np.float64))
     if rows.shape[1] != 6 or len(rows) < 2:
         raise InputError(f"{path}: ETdata.pos must have 6 columns and at least 2 rows, got shape {rows.shape}")
+    rows = rows[rows[:, 0] > 0]
+    step_us = float(np.median(np.diff(rows[:, 0]))) if len(rows) > 1 else 0.0
+    if step_us <= 0:
+        raise InputError(
+            f"{path}: times in the first column of ETdata.pos must rise, their median step is {step_us:g} µs"
+        )
     label = rows[:, 5].astype(np.int64)
     if not np.isin(label, list(Label)).all():
         raise InputError(f"{path}: labels must be 1 to 6, got {sorted(set(label.tolist()) - set(map(int, Label)))}")
     xy_px = rows[:, 3:5].copy()
     xy_px[(xy_px == 0).all(axis=1)] = np.nan
-    return LabelledRecording(name, expert, Trajectory(xy_px, float(data["sampFreq"]), _frame(data)), label)
+    return LabelledRecording(name, expert, Trajectory(xy_px, round(MICROSECONDS / step_us), _frame(data)), label)
 
 
 def read_lund2013_folder(folder: str | Path) -> dict[str, dict[str, LabelledRecording]]:

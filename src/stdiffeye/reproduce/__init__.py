@@ -1,0 +1,44 @@
+"""What the documents claim, made again by a command: `stdiffeye reproduce NAME`.
+
+An experiment is a module with `reproduce(data, out, quiet)`: read what is under `data`, write the report `out`, return
+its path. A new one is one line in `EXPERIMENTS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from stdiffeye.errors import InputError
+
+
+class Experiment(Protocol):
+    """What a module of this folder offers."""
+
+    def reproduce(self, data: Path, out: Path, quiet: bool = False) -> Path: ...
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where an experiment lives, what it shows, and the document it writes by default."""
+
+    module: str
+    summary: str
+    out: str
+
+
+EXPERIMENTS: dict[str, Entry] = {
+    "extractors": Entry("extractors", "three fixation extractors against two experts", "docs/fixation-extractors.md"),
+    "lifting-constants": Entry("lifting_constants", "constants of the lift and its round trip", "docs/lifting.md"),
+}
+
+
+def reproduce(name: str, data: str | Path, out: str | Path | None = None, quiet: bool = False) -> Path:
+    """Run one experiment and return the report that it wrote."""
+    if name not in EXPERIMENTS:
+        raise InputError(f"there is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}")
+    entry = EXPERIMENTS[name]
+    module = cast(Experiment, importlib.import_module(f"stdiffeye.reproduce.{entry.module}"))
+    return module.reproduce(Path(data), Path(entry.out if out is None else out), quiet)
