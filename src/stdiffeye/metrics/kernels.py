@@ -198,7 +198,7 @@ def edit_distance(a: Ints, b: Ints, symbols: int) -> int:
             rise = down | ~(horizontal | up)
             fall = up & horizontal
             if w == words - 1:
-                score += np.int64((rise >> last) & _ONE) - np.int64((fall >> last) & _ONE)
+                score += int((rise >> last) & _ONE) - int((fall >> last) & _ONE)
             rise_out, fall_out = rise >> _TOP, fall >> _TOP
             rise = (rise << _ONE) | carry_plus
             fall = (fall << _ONE) | carry_minus
@@ -210,7 +210,7 @@ def edit_distance(a: Ints, b: Ints, symbols: int) -> int:
 
 @njit(cache=True, nogil=True)
 def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
-    """Length of the longest common subsequence: zeros of a bit vector that an addition per symbol moves (Hyyrö 2004)."""
+    """Length of the longest common subsequence: the zeros of a bit vector, one addition per symbol (Hyyrö 2004)."""
     if len(a) == 0 or len(b) == 0:
         return 0
     matches = _match_table(a, symbols)
@@ -227,7 +227,7 @@ def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
             state[w] = summed | (before & ~matches[b[j], w])
     zeros = 0
     for i in range(len(a)):
-        zeros += 1 - np.int64((state[i // WORD] >> np.uint64(i % WORD)) & _ONE)
+        zeros += 1 - int((state[i // WORD] >> np.uint64(i % WORD)) & _ONE)
     return zeros
 
 

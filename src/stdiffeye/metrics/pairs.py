@@ -108,12 +108,16 @@ def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
-    """Longest common subsequence / the longer length; NaN for two empty strings."""
+    """Longest common subsequence / the longer length, NaN for two empty strings.
+
+    Rounded to single precision as the references do: such fractions often lie on the edge between two bins of KLD,
+    and the last bit decides which one they fall into.
+    """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
         one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
         other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
-        out[p, 0] = common_subsequence(one, other, symbols) / max(len(one), len(other))
+        out[p, 0] = np.float32(common_subsequence(one, other, symbols) / max(len(one), len(other)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

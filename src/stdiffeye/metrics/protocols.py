@@ -219,7 +219,8 @@ def _sums(values: Floats, owner: Ints, owners: int, multiple: Floats | None = No
     defined = ~np.isnan(values)
     each = defined * (1.0 if multiple is None else multiple)
     total = np.bincount(owner, weights=np.where(defined, values, 0.0) * each, minlength=owners)
-    return total, np.bincount(owner, weights=each, minlength=owners)
+    count = np.bincount(owner, weights=each, minlength=owners)
+    return total.astype(np.float64), count.astype(np.float64)
 
 
 def _divide(total: Floats, count: Floats) -> Floats:

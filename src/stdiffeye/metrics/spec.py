@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
-from stdiffeye.metrics import edit, multimatch, scanmatch, sequence, tde, warping
+from stdiffeye.metrics import edit, embedding, multimatch, scanmatch, sequence, warping
 from stdiffeye.metrics.pairs import Floats, Pairs
 from stdiffeye.metrics.paths import Paths
 
@@ -76,14 +76,14 @@ def _semantics(a: Paths, b: Paths, pairs: Pairs, context: Context, timed: bool) 
 
 _warp = _plain(warping.score)
 _multimatch = _plain(multimatch.score)
-_scaled = _plain(tde.score_scaled)
+_scaled = _plain(embedding.score_scaled)
 _DIMENSIONS = tuple(f"MM_{dimension}" for dimension in multimatch.DIMENSIONS)
 
 _ALL = [
     MetricSpec("LD", "LD", "lower", "LD", _plain(edit.score), on_samples=True),
     MetricSpec("DFD", "DFD", "lower", "warp", _warp, column=1, on_samples=True),
     MetricSpec("DTW", "DTW", "lower", "warp", _warp, on_samples=True),
-    MetricSpec("TDE", "TDE", "lower", "TDE", _plain(tde.score), symmetric=False, on_samples=True),
+    MetricSpec("TDE", "TDE", "lower", "TDE", _plain(embedding.score), symmetric=False, on_samples=True),
     MetricSpec("MM", "MM", "higher", "MM", _multimatch, 5, needs_duration=True, symmetric=False, parts=_DIMENSIONS),
     MetricSpec("SM", "SM", "higher", "SM", _plain(scanmatch.score)),
     MetricSpec("SM_dur", "SM†", "higher", "SM_dur", _plain(scanmatch.score, timed=True), needs_duration=True),
@@ -103,7 +103,7 @@ _ALL = [
     ),
     MetricSpec("sed-5", "SED 5×5", "lower", "sed-5", _plain(edit.score_grid, cells=5), on_samples=True),
     MetricSpec("sed-10", "SED 10×10", "lower", "sed-10", _plain(edit.score_grid, cells=10), on_samples=True),
-    MetricSpec("TDE_sum", "TDE sum", "lower", "TDE_sum", _plain(tde.score, frobenius=False), symmetric=False),
+    MetricSpec("TDE_sum", "TDE sum", "lower", "TDE_sum", _plain(embedding.score, frobenius=False), symmetric=False),
     MetricSpec("TDE_scaled", "TDE scaled", "lower", "TDE_scaled", _scaled, symmetric=False),
     MetricSpec("TDE_scaled_similarity", "TDE sim.", "higher", "TDE_scaled", _scaled, column=1, symmetric=False),
     MetricSpec("MM4", "MM4", "higher", "MM", _multimatch, 6, symmetric=False, parts=_DIMENSIONS[:4]),

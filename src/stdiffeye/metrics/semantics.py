@@ -1,0 +1,85 @@
+"""Semantic maps for SSS: which class of thing each pixel of a stimulus belongs to.
+
+A folder with one file per stimulus, named after it (its own suffix replaced), or `<task>/<name>` when classes depend
+on the task: `.npy`, `.npy.gz` (whole numbers, (H, W)) or `.png` (grey level or palette index = class). Maps of another
+size than 320×512 are brought to it by the nearest pixel.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stdiffeye.errors import InputError
+from stdiffeye.metrics.symbols import SEMANTIC_SHAPE
+
+SUFFIXES = (".npy", ".npy.gz", ".png")
+Classes = NDArray[np.int64]
+
+
+def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list[Classes | None], int]:
+    """The map of each stimulus, None where the folder has none, and how many are missing."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"--semantics wants a folder of .npy, .npy.gz or .png maps; {folder} is not one")
+    known: dict[Path, Classes] = {}
+    maps: list[Classes | None] = []
+    for name, task in keys:
+        path = _find(folder, name, task)
+        if path is not None and path not in known:
+            known[path] = read_map(path)
+        maps.append(None if path is None else known[path])
+    missing = sum(semantic is None for semantic in maps)
+    if missing == len(maps):
+        raise InputError(
+            f"{folder} has no semantic map for any stimulus; {keys[0][0]!r} would be {_stem(keys[0][0])}.npy"
+        )
+    return maps, missing
+
+
+def read_map(path: str | Path) -> Classes:
+    """One map as (320, 512) classes."""
+    path = Path(path)
+    if path.suffix == ".png":
+        from PIL import Image
+
+        with Image.open(path) as picture:
+            classes = np.asarray(picture if picture.mode in ("P", "L", "I", "I;16") else picture.convert("L"))
+    else:
+        try:
+            content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            classes = np.load(io.BytesIO(content), allow_pickle=False)
+        except (ValueError, EOFError, gzip.BadGzipFile) as error:
+            raise InputError(f"{path} is not a numpy array: {error}") from None
+    if classes.ndim != 2 or classes.size == 0 or not np.issubdtype(classes.dtype, np.integer) or classes.min() < 0:
+        raise InputError(f"{path} must hold whole numbers ≥ 0 of shape (H, W), got {classes.dtype} {classes.shape}")
+    rows = np.arange(SEMANTIC_SHAPE[0]) * classes.shape[0] // SEMANTIC_SHAPE[0]
+    columns = np.arange(SEMANTIC_SHAPE[1]) * classes.shape[1] // SEMANTIC_SHAPE[1]
+    return classes[np.ix_(rows, columns)].astype(np.int64)
+
+
+def _find(folder: Path, name: str, task: str) -> Path | None:
+    stem = _stem(name)
+    for base in (folder / _inside(task) / stem, folder / stem) if task else (folder / stem,):
+        for suffix in SUFFIXES:
+            path = base.with_name(base.name + suffix)
+            if path.is_file():
+                return path
+    return None
+
+
+def _stem(name: str) -> str:
+    """The stimulus' file name without its suffix."""
+    return str(_inside(name).with_suffix(""))
+
+
+def _inside(name: str) -> PurePosixPath:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(f"the name {name!r} leads out of the folder of semantic maps")
+    return path

@@ -1,0 +1,147 @@
+"""Trials to paths: which stimuli both sides have, and what is compared on them. Nothing is repaired silently.
+
+Stimuli are matched by (name, task). What is left out is counted and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Scanpath, Trajectory, Trial, extract, resample
+from stdiffeye.metrics.paths import Paths, pack
+
+Mode = Literal["scanpath", "extracted", "pointwise"]
+Key = tuple[str, str]
+MOST_PAIRS = 20_000_000
+MOST_LOST = 0.5  # a trial that lost more of its samples than this is not compared point by point
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What of a trial is compared.
+
+    Parameters
+    ----------
+    mode : "scanpath" the fixations as given; "extracted" fixations of the trajectory, by the same extractor on both
+        sides; "pointwise" the raw samples.
+    max_fixations : fixations after this many are cut off (None: none are); samples are not cut.
+    rate_hz : rate that samples are resampled to for "pointwise"; None keeps theirs.
+    compat : pad short scanpaths and invent durations as ScanDiff does.
+    """
+
+    mode: Mode = "scanpath"
+    max_fixations: int | None = 16
+    rate_hz: float | None = None
+    compat: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(Mode):
+            raise InputError(f"there is no mode {self.mode!r}: {', '.join(get_args(Mode))}")
+        if self.max_fixations is not None and self.max_fixations < 1:
+            raise InputError(f"max_fixations must be at least 1, got {self.max_fixations}")
+
+
+def grouped(trials: Iterable[Trial], who: str) -> dict[Key, list[Trial]]:
+    """Trials by stimulus; the same viewer (or sample) twice on one stimulus is an error."""
+    groups: dict[Key, list[Trial]] = {}
+    seen: set[tuple[str, str, str, str]] = set()
+    for trial in trials:
+        one = (*trial.key, trial.subject, str(trial.details.get("sample", "")))
+        if one in seen and any(one[2:]):
+            raise InputError(
+                f"{who} has {_named(trial.key)} twice by viewer or sample {trial.subject!r}; "
+                "was a file read twice, or do samples lack their own number?"
+            )
+        seen.add(one)
+        groups.setdefault(trial.key, []).append(trial)
+    if not groups:
+        raise InputError(f"{who} has no trials; is the file empty, or was everything filtered out?")
+    return groups
+
+
+def matched(
+    human: dict[Key, list[Trial]], generated: Mapping[str, dict[Key, list[Trial]]]
+) -> tuple[list[Key], list[str]]:
+    """The stimuli that the humans and all systems have, in order, and a sentence for everything left out."""
+    common = set(human)
+    notes = []
+    for name, groups in generated.items():
+        extra, missing = len(set(groups) - set(human)), len(set(human) - set(groups))
+        if len(set(groups) & set(human)) == 0:
+            theirs, ours = next(iter(groups)), next(iter(human))
+            raise InputError(
+                f"{name!r} shares no stimulus with the humans: it has {_named(theirs)}, they have {_named(ours)}; "
+                "stimuli are matched by name and task"
+            )
+        if extra:
+            notes.append(f"{name}: {extra} stimuli without humans were left out")
+        if missing:
+            notes.append(
+                f"{name}: {missing} of {len(human)} human stimuli are missing; all rows are on the common ones"
+            )
+        common &= set(groups)
+    if not common:
+        raise InputError("no stimulus is common to all systems; evaluate them one by one")
+    return sorted(common), notes
+
+
+def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading: Reading, who: str) -> Paths:
+    """The trials of these stimuli, sorted by stimulus."""
+    scanpaths: list[Scanpath] = []
+    owner: list[int] = []
+    for number, key in enumerate(keys):
+        for trial in groups[key]:
+            scanpaths.append(_read(trial, reading, who))
+            owner.append(number)
+    return pack(scanpaths, owner, reading.compat)
+
+
+def check_size(human: Paths, generated: Paths, stimuli: int, name: str) -> None:
+    """Refuse more pairs than fit in memory, before anything is computed."""
+    viewers = np.bincount(human.stimulus, minlength=stimuli).astype(float)
+    samples = np.bincount(generated.stimulus, minlength=stimuli).astype(float)
+    pairs = float((viewers * samples + samples**2 + viewers**2).sum())
+    if pairs > MOST_PAIRS:
+        raise InputError(
+            f"{name!r} would need {pairs:.3g} comparisons (up to {samples.max():.0f} samples and {viewers.max():.0f} "
+            f"viewers on one stimulus), more than {MOST_PAIRS:.0e}; give fewer samples or fewer stimuli at a time"
+        )
+
+
+def _read(trial: Trial, reading: Reading, who: str) -> Scanpath:
+    if reading.mode == "scanpath":
+        if trial.scanpath is None:
+            raise InputError(
+                f"{who}: {_named(trial.key)} by {trial.subject!r} has a trajectory but no scanpath; "
+                "use --trajectories extracted"
+            )
+        return _cut(trial.scanpath, reading)
+    if trial.trajectory is None:
+        raise InputError(f"{who}: {_named(trial.key)} by {trial.subject!r} has no trajectory; leave --trajectories out")
+    if reading.mode == "extracted":
+        return _cut(extract(trial.trajectory), reading)
+    return _samples(trial.trajectory, reading.rate_hz, f"{who}: {_named(trial.key)} by {trial.subject!r}")
+
+
+def _cut(scanpath: Scanpath, reading: Reading) -> Scanpath:
+    if reading.max_fixations is None or len(scanpath) <= reading.max_fixations:
+        return scanpath
+    return scanpath[: reading.max_fixations]
+
+
+def _samples(trajectory: Trajectory, rate_hz: float | None, what: str) -> Scanpath:
+    """The samples that were not lost, as places without durations."""
+    if trajectory.missing_share > MOST_LOST:
+        raise InputError(f"{what} lost {trajectory.missing_share:.0%} of its samples; leave such trials out")
+    if rate_hz is not None and rate_hz != trajectory.rate_hz:
+        trajectory = resample(trajectory.time_ms, trajectory.xy_px, rate_hz, trajectory.frame)
+    return Scanpath(trajectory.xy_px[~trajectory.lost], trajectory.frame)
+
+
+def _named(key: Key) -> str:
+    return f"{key[0]!r}" + (f" (task {key[1]!r})" if key[1] else "")

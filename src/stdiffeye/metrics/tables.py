@@ -1,0 +1,196 @@
+"""A `Result` as text, Markdown and LaTeX. Systems are ranked among each other; reference rows are not ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from stdiffeye.metrics.result import Estimate, Result
+from stdiffeye.metrics.spec import METRICS
+
+DECIMALS = 3
+ABSENT = "—"
+PROTOCOL_TITLES = {"crps": "CRPS", "mean": "Mean", "best": "Best-of-N", "kld": "KLD"}
+MODE_TITLES = {"scanpath": "Scanpath", "extracted": "Trajectory (extracted)", "pointwise": "Trajectory (pointwise)"}
+Mark = Callable[[str, int], str]
+
+
+def columns(result: Result, protocol: str) -> list[str]:
+    """The metrics that any system has under a protocol, in the order asked for."""
+    present = {metric for rows in result.systems.values() for metric in rows.get(protocol, {})}
+    return [metric for metric in result.settings["metrics"] if metric in present]
+
+
+def protocols(result: Result) -> list[str]:
+    return [protocol for protocol in result.settings["protocols"] if columns(result, protocol)]
+
+
+def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
+    """Systems that are best (1) and second (2); equal printed numbers share a rank. KLD is always to be small."""
+    lower = protocol == "kld" or METRICS[metric].direction == "lower"
+    values = {
+        name: round(rows[protocol][metric].value, DECIMALS)
+        for name, rows in result.systems.items()
+        if name not in result.references and metric in rows.get(protocol, {})
+    }
+    values = {name: value for name, value in values.items() if not math.isnan(value)}
+    if len(values) < 2:
+        return {}
+    steps = sorted(set(values.values()), reverse=not lower)[:2]
+    return {name: steps.index(value) + 1 for name, value in values.items() if value in steps}
+
+
+def text(result: Result) -> str:
+    """For the terminal: a plain table per protocol, then gap closed, comparisons and notes."""
+    blocks = [_head(result)]
+    for protocol in protocols(result):
+        rows = [[PROTOCOL_TITLES[protocol], *(_title(metric, protocol) for metric in columns(result, protocol))]]
+        rows += _cells(result, protocol, lambda cell, place: cell + {1: "*", 2: "'"}.get(place, ""), intervals=False)
+        blocks.append(_aligned(rows))
+    blocks += [_gaps(result, protocol) for protocol in protocols(result) if result.gap_closed]
+    blocks += _footers(result)
+    return "\n\n".join(block for block in blocks if block)
+
+
+def markdown(result: Result, intervals: bool = True) -> str:
+    """Tables for a page; best in bold, second underlined."""
+    blocks = [_head(result)]
+    for protocol in protocols(result):
+        titles = [PROTOCOL_TITLES[protocol], *(_title(metric, protocol) for metric in columns(result, protocol))]
+        rows = _cells(
+            result, protocol, lambda cell, place: {1: f"**{cell}**", 2: f"<u>{cell}</u>"}.get(place, cell), intervals
+        )
+        lines = [titles, ["---", *["---:"] * (len(titles) - 1)], *rows]
+        blocks.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
+    blocks += [f"```text\n{_gaps(result, protocol)}\n```" for protocol in protocols(result) if result.gap_closed]
+    blocks += [f"```text\n{block}\n```" for block in _footers(result)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def latex(result: Result) -> str:
+    """The paper's tables: Comparison | Method | metrics."""
+    return "\n".join(_latex_table(result, protocol) for protocol in protocols(result))
+
+
+def _latex_table(result: Result, protocol: str) -> str:
+    metrics = columns(result, protocol)
+    marks = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
+    rows = _cells(result, protocol, lambda cell, place: marks.get(place, "%s") % _latex_number(cell), intervals=False)
+    comparison = rf"\multirow{{{len(rows)}}}{{*}}{{\textit{{{MODE_TITLES[result.settings['mode']]}}}}}"
+    body = []
+    for number, (name, *cells) in enumerate(rows):
+        if name in result.references and number and rows[number - 1][0] not in result.references:
+            body.append(rf"\cmidrule(l){{2-{len(metrics) + 2}}}")
+        body.append(" & ".join([comparison if number == 0 else "", _latex_name(name), *cells]) + r" \\")
+    heads = [_latex_title(metric, protocol) for metric in metrics]
+    return "\n".join(
+        [
+            r"\begin{table*}[t]",
+            r"\centering",
+            rf"\caption{{{PROTOCOL_TITLES[protocol]} over {len(result.stimuli)} stimuli.}}",
+            rf"\begin{{tabular}}{{l l {'c' * len(metrics)}}}",
+            r"\toprule",
+            " & ".join([r"\textbf{Comparison}", r"\textbf{Method}", *heads]) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table*}",
+            "",
+        ]
+    )
+
+
+def _cells(result: Result, protocol: str, mark: Mark, intervals: bool) -> list[list[str]]:
+    metrics = columns(result, protocol)
+    ranks = {metric: rank(result, protocol, metric) for metric in metrics}
+    return [
+        [
+            name,
+            *(
+                mark(_cell(rows.get(protocol, {}).get(metric), intervals), ranks[metric].get(name, 0))
+                for metric in metrics
+            ),
+        ]
+        for name, rows in result.systems.items()
+    ]
+
+
+def _cell(one: Estimate | None, intervals: bool) -> str:
+    if one is None or math.isnan(one.value):
+        return ABSENT
+    span = f" [{one.low:.{DECIMALS}f}, {one.high:.{DECIMALS}f}]" if intervals and not math.isnan(one.low) else ""
+    return f"{one.value:.{DECIMALS}f}{span}"
+
+
+def _head(result: Result) -> str:
+    mode = MODE_TITLES[result.settings["mode"]]
+    rate = f" at {result.settings['rate_hz']:g} Hz" if result.settings.get("rate_hz") else ""
+    compat = f", conventions of {result.settings['compat']}" if result.settings["compat"] else ""
+    cut = result.settings["max_fixations"]
+    first = f", first {cut} fixations" if cut and result.settings["mode"] != "pointwise" else ""
+    average = "mean over stimuli" if result.settings["average"] == "stimulus" else "pooled over stimuli"
+    fair = ", fair CRPS" if result.settings["estimator"] == "fair" else ""
+    return f"{mode}{rate} comparison on {len(result.stimuli)} stimuli, 512×384 px{first}, {average}{fair}{compat}"
+
+
+def _gaps(result: Result, protocol: str) -> str:
+    metrics = columns(result, protocol)
+    rows = [[f"gap closed, {PROTOCOL_TITLES[protocol]}", *(METRICS[metric].title for metric in metrics), "mean"]]
+    for name, gaps in result.gap_closed.items():
+        found = [gaps.get(protocol, {}).get(metric) for metric in [*metrics, "mean"]]
+        rows.append([name, *(ABSENT if one is None or math.isnan(one.value) else f"{one.value:.0%}" for one in found)])
+    return _aligned(rows)
+
+
+def _footers(result: Result) -> list[str]:
+    blocks = []
+    if result.comparisons:
+        rows = [["paired bootstrap", "protocol", "metric", "difference", "95 %", "p", "better"]]
+        for one in result.comparisons:
+            span = f"[{one.low:.{DECIMALS}f}, {one.high:.{DECIMALS}f}]"
+            difference = f"{one.value:+.{DECIMALS}f}"
+            metric = METRICS[one.metric].title
+            rows.append(
+                [f"{one.first} − {one.second}", one.protocol, metric, difference, span, f"{one.p:.3f}", one.better]
+            )
+        blocks.append(_aligned(rows))
+    undefined = {
+        f"{name} {METRICS[metric].title}": one.undefined
+        for name, rows_ in result.systems.items()
+        for rows_of in list(rows_.values())[:1]
+        for metric, one in rows_of.items()
+        if one.undefined
+    }
+    lines = list(result.notes)
+    if undefined:
+        lines.append("undefined pairs left out: " + ", ".join(f"{what} {count}" for what, count in undefined.items()))
+    return [*blocks, "\n".join(lines)] if lines else blocks
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
+    return "\n".join([lines[0], "─" * len(lines[0]), *lines[1:]])
+
+
+def _title(metric: str, protocol: str) -> str:
+    return METRICS[metric].title + ("↓" if protocol == "kld" else METRICS[metric].arrow)
+
+
+def _latex_title(metric: str, protocol: str) -> str:
+    title = METRICS[metric].title.replace("†", r"$^{\dagger}$").replace("×", r"$\times$")
+    down = protocol == "kld" or METRICS[metric].direction == "lower"
+    return title + (r"$\downarrow$" if down else r"$\uparrow$")
+
+
+def _latex_number(cell: str) -> str:
+    return "--" if cell == ABSENT else cell.replace("-", "$-$")
+
+
+def _latex_name(name: str) -> str:
+    escapes = {ord(character): "\\" + character for character in "&%$#_{}"}
+    return name.translate({**escapes, ord("\\"): r"\textbackslash{}"})
