@@ -19,18 +19,23 @@ def anchors(xy: Floats, places: Floats) -> Integers:
     """
     length, count = len(xy), len(places)
     nearest = np.zeros((count, length), dtype=np.int32)
+    px, py = xy[:, 0].copy(), xy[:, 1].copy()
+    cost = np.empty(length)
     before = np.zeros(length)  # min_{t' < t} D[m − 1, t']
     for m in range(count):
         best, best_t = UNREACHABLE, m
         x, y = places[m, 0], places[m, 1]
-        for t in range(m, length - count + 1 + m):
-            dx, dy = xy[t, 0] - x, xy[t, 1] - y
-            cost = np.sqrt(dx * dx + dy * dy) + before[t]
-            # A lost sample has cost NaN, which is never less.
+        stop = length - count + 1 + m  # later samples are needed for later fixations
+        for t in range(m, stop):  # apart from the scan below, so that it is vectorised
+            dx, dy = px[t] - x, py[t] - y
+            cost[t] = np.sqrt(dx * dx + dy * dy) + before[t]
+        for t in range(m, stop):
             before[t] = best
-            if cost < best:
-                best, best_t = cost, t
+            if cost[t] < best:  # never for a lost sample, whose cost is NaN
+                best, best_t = cost[t], t
             nearest[m, t] = best_t
+        if stop < length:
+            before[stop] = best
         if best >= UNREACHABLE:
             return np.full(count, -1, dtype=np.int64)
     result = np.empty(count, dtype=np.int64)
