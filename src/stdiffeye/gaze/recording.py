@@ -45,6 +45,8 @@ class Event:
     def moved(self, origin_px: Sequence[float]) -> Event:
         """The same event measured from another origin."""
         left, top = origin_px
+        if left == top == 0:
+            return self
         xy, end = (None if at is None else (at[0] - left, at[1] - top) for at in (self.xy_px, self.end_xy_px))
         return replace(self, xy_px=xy, end_xy_px=end)
 

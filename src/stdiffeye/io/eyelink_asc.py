@@ -15,6 +15,7 @@ Conventions
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -174,7 +175,7 @@ def _xy(words: list[str]) -> XY | None:
 
 def _finite(word: str) -> float:
     value = float(word)
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         raise ValueError(f"{word!r} is no number")
     return value
 

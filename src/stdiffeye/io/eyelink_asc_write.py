@@ -38,6 +38,7 @@ def _block(recording: Recording) -> Iterator[str]:
     for kind in ("EVENTS", "SAMPLES"):
         yield f"{kind}\tGAZE\t{eyes}\tRATE\t{recording.rate_hz:7.2f}\tTRACKING\tCR\tFILTER\t2\n"
     between = [item for item in said if first <= item[0] <= last]
+    between += [(event.start_ms, _event_start(event)) for event in recording.events]
     between += [(event.start_ms + event.duration_ms, _event(event)) for event in recording.events]
     between.sort(key=lambda item: item[0])
     waiting = iter([*between, (float("inf"), "")])
@@ -73,6 +74,10 @@ def _samples(recording: Recording, time: list[str]) -> Iterator[str]:
 
 def _numbers(values: Floats) -> list[str]:
     return [LOST if value != value else f"{value:7.1f}" for value in values.tolist()]
+
+
+def _event_start(event: Event) -> str:
+    return f"S{EVENT_WORDS[event.kind][1:]} {event.eye[0].upper()}   {_clock([event.start_ms])[0]}\n"
 
 
 def _event(event: Event) -> str:
