@@ -18,6 +18,7 @@ _HOMES = {
     "Recording": "stdiffeye.gaze.recording",
     "read_recording": "stdiffeye.io.recordings",
     "fixations": "stdiffeye.io.recording_fixations",
+    "features": "stdiffeye.encoders.precompute",
     "InputError": "stdiffeye.errors",
 }
 

@@ -136,6 +136,16 @@ def test_fill_goes_on_where_it_was_broken_off(pictures, tmp_path) -> None:
     assert resumed.computed == 1
 
 
+def test_one_broken_picture_does_not_keep_the_others_from_being_computed(pictures, tmp_path) -> None:
+    cache = FeatureCache(Averages(), tmp_path / "cache")
+    pictures[1].write_text("words")
+    with pytest.raises(InputError, match=r"1\.png is not a picture"):
+        cache.fill(pictures, quiet=True)
+    assert cache.computed == 3
+    with pytest.raises(InputError, match=r"2 of 5 pictures cannot be used, the first: .*1\.png"):
+        cache.fill([*pictures, tmp_path / "missing.png"], quiet=True)
+
+
 def _fill(folder: Path, pictures: list[Path]) -> None:
     FeatureCache(Averages(), folder).fill(pictures, quiet=True)
 
@@ -198,3 +208,29 @@ def test_bad_input_of_the_command_is_one_line_and_exit_code_two(tmp_path, capsys
         error = capsys.readouterr().err
         assert error.startswith("stdiffeye: ")
         assert error.count("\n") == 1
+
+
+def test_the_command_takes_a_store_and_finds_its_pictures(tmp_path) -> None:
+    from stdiffeye.cli.features import pictures_of
+    from stdiffeye.data.prepare import prepare
+
+    source = tmp_path / "osie"
+    (source / "images").mkdir(parents=True)
+    rows = []
+    for name, subject in (("b.png", "1"), ("a.png", "1"), ("a.png", "2")):
+        Image.new("RGB", (80, 60)).save(source / "images" / name)
+        gaze = {"X": [40, 60, 20], "Y": [30, 10, 50], "T": [250, 300, 200]}
+        rows.append({"name": name, "subject": subject, "width": 80, "height": 60, "split": "train", **gaze})
+    (source / "osie_fixations.json").write_text(json.dumps(rows))
+    prepare("osie", source, tmp_path / "store", quiet=True)
+    found = pictures_of([tmp_path / "store"])
+    assert sorted(path.name for path in found) == ["a.png", "b.png"]
+    assert all(path.is_file() for path in found)
+
+
+def test_a_folder_without_pictures_is_an_input_error(tmp_path) -> None:
+    from stdiffeye.cli.features import pictures_of
+
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no pictures and names none"):
+        pictures_of([tmp_path / "empty"])

@@ -50,24 +50,28 @@ def run(args: Args) -> None:
 
 def pictures_of(sources: Iterable[Path]) -> list[Path]:
     """The picture files that files, folders and stores stand for, each once, in order."""
-    from stdiffeye.encoders.picture import PICTURE_SUFFIXES, find_pictures
-
     found: dict[Path, None] = {}
     for source in sources:
-        if source.suffix.lower() in PICTURE_SUFFIXES:
-            pictures = [source]
-        else:
-            pictures = find_pictures(source) if source.is_dir() else []
-        found.update(dict.fromkeys(pictures or _pictures_of_trials(source)))
+        found.update(dict.fromkeys(_pictures_of_one(source)))
     if not found:
         raise InputError("no pictures were given: name pictures, folders of pictures, or stores")
     return list(found)
 
 
-def _pictures_of_trials(source: Path) -> list[Path]:
-    from stdiffeye.data.read import read_trials
+def _pictures_of_one(source: Path) -> list[Path]:
+    from stdiffeye.data.store import Store, is_store
+    from stdiffeye.encoders.picture import PICTURE_SUFFIXES, find_pictures
 
-    pictures = [trial.picture for trial in read_trials(source) if trial.picture is not None]
+    if source.suffix.lower() in PICTURE_SUFFIXES:
+        return [source]
+    if is_store(source):
+        pictures = list(Store.open(source).pictures.values())
+    elif source.is_dir():
+        pictures = find_pictures(source)
+    else:
+        from stdiffeye.data.read import read_trials
+
+        pictures = [trial.picture for trial in read_trials(source) if trial.picture is not None]
     if not pictures:
         raise InputError(f"{source} holds no pictures and names none: give the folder of its pictures instead")
     return pictures

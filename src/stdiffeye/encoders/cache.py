@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -90,11 +90,21 @@ class FeatureCache:
         """Whether the picture's features are there, whole."""
         return self._read(self.path(picture, flip)) is not None
 
-    def fill(self, pictures: Iterable[Picture], flip: bool = False, quiet: bool = False) -> None:
-        """Compute what is missing, with progress. Broken off, the same call goes on where it was."""
-        missing = [picture for picture in pictures if not self.has(picture, flip)]
-        for picture in track(missing, "mirrored pictures" if flip else "pictures", quiet=quiet):
-            self.open(picture, flip)
+    def fill(self, pictures: Sequence[Picture], flip: bool = False, quiet: bool = False) -> None:
+        """Compute what is missing, with progress. Broken off, the same call goes on where it was.
+
+        A picture that cannot be read does not keep the others from being computed; it is told at the end.
+        """
+        troubles: list[str] = []
+        for picture in track(pictures, "mirrored pictures" if flip else "pictures", quiet=quiet):
+            try:
+                self.open(picture, flip)
+            except InputError as error:
+                troubles.append(str(error))
+        if len(troubles) == 1:
+            raise InputError(troubles[0])
+        if troubles:
+            raise InputError(f"{len(troubles)} of {len(pictures)} pictures cannot be used, the first: {troubles[0]}")
 
     def path(self, picture: Picture, flip: bool = False) -> Path:
         """Where the picture's features are or will be."""
