@@ -5,7 +5,7 @@ Trials are grouped by stimulus, because all viewers of a picture share the work 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,31 +98,34 @@ class ScanpathBatches:
         share = np.array([float(per_store[stimulus.store]) ** (balance - 1) for stimulus in self.stimuli])
         self.probability = share / share.sum()
 
-    def batch(self, step: int) -> ScanpathBatch:
-        """The batch of this step."""
+    def batch(self, step: int, part: Callable[[int], slice] = slice) -> ScanpathBatch:
+        """The batch of this step, or the stimuli of it that `part(count)` says, whatever else is drawn."""
         rng = np.random.default_rng([self.seed, step])
         replace = len(self.stimuli) < self.count
         chosen = rng.choice(len(self.stimuli), self.count, replace=replace, p=self.probability)
         stimuli = [self.stimuli[i] for i in chosen]
         flip = rng.random(self.count) < self.augment.flip
+        mine = part(self.count)
+        stimuli, flip, seeds = stimuli[mine], flip[mine], rng.integers(2**63, size=self.count)[mine]
         rows = []
-        for stimulus, mirrored in zip(stimuli, flip, strict=True):
-            picked = rng.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
-            rows += [self._row(stimulus.store, int(trial), bool(mirrored), rng) for trial in picked]
+        for stimulus, mirrored, seed in zip(stimuli, flip, seeds, strict=True):
+            own = np.random.default_rng(seed)
+            picked = own.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
+            rows += [self._row(stimulus.store, int(trial), bool(mirrored), own) for trial in picked]
         xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
         places = [self._places(stimulus, bool(mirrored)) for stimulus, mirrored in zip(stimuli, flip, strict=True)]
         return ScanpathBatch(stimuli, flip, xy, duration, gap, length, seconds, start, places)
 
     def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
         xy, duration, onset, seconds = self._read(store, trial)
-        start = np.float32(0)
+        start = np.zeros((), dtype=np.float32)
         cut, later = rng.random(2) < (self.augment.cut, self.augment.later)
         if cut and np.isfinite(onset).all():
             xy, duration, onset, seconds = _cut(xy, duration, onset, seconds, rng)
         if later and len(xy) >= 4 and np.isfinite(onset).all():
             first = int(rng.integers(1, len(xy) - 2))
             xy, duration, onset = xy[first:], duration[first:], onset[first:]
-            start = np.float32(onset[0] / 1000)
+            start = np.asarray(onset[0] / 1000, dtype=np.float32)
         if mirrored:
             xy = np.stack([1 - xy[:, 0], xy[:, 1]], axis=1)
         n = min(len(xy), self.max_fixations)

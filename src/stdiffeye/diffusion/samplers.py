@@ -35,6 +35,19 @@ class NoiseSource:
         return torch.stack([torch.rand((), generator=generator) for generator in self._generators])
 
 
+class Trimmed(NoiseSource):
+    """Noise for the first `trim` of `tokens` tokens."""
+
+    def __init__(self, whole: NoiseSource, tokens: int, trim: int) -> None:
+        self._whole, self._tokens, self._trim = whole, tokens, trim
+
+    def normal(self, *shape: int) -> Tensor:
+        return self._whole.normal(self._tokens, *shape[1:])[:, : self._trim]
+
+    def uniform(self) -> Tensor:
+        return self._whole.uniform()
+
+
 def sample(
     name: SamplerName,
     denoise: Denoise,
@@ -43,9 +56,16 @@ def sample(
     shape: tuple[int, ...],
     steps: int | None = None,
     eta: float = 0.0,
+    trim: int | None = None,
     callback: Callback | None = None,
 ) -> Tensor:
-    """Draw (samples, *shape) tokens with the sampler called `name` in `steps` steps (default: all of the schedule)."""
+    """Draw (samples, *shape) tokens with the sampler called `name` in `steps` steps (default: all of the schedule).
+
+    `trim` keeps only so many tokens of each sequence, of noise always drawn whole: what a sample looks like must not
+    depend on the longest one beside it.
+    """
+    if trim is not None:
+        noise = Trimmed(noise, shape[0], trim)
     chosen = schedule.steps(steps or len(schedule))
     levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
     at_step = [int(step) for step in chosen]

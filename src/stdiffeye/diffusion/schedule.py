@@ -43,6 +43,11 @@ class Schedule:
         """(K,) signal-to-noise ratio α² / σ²."""
         return (self.alpha / self.sigma) ** 2
 
+    def at(self, step: Tensor) -> tuple[Tensor, Tensor]:
+        """α and σ of these steps, on their device, as float32."""
+        here = step.device
+        return self.alpha.to(here)[step].float(), self.sigma.to(here)[step].float()
+
     def steps(self, count: int) -> Tensor:
         """(count,) evenly spaced steps from the noisiest one down to the cleanest."""
         return torch.linspace(len(self) - 1, 0, min(count, len(self)), dtype=torch.float64).round().long()
@@ -70,7 +75,7 @@ def make_schedule(name: ScheduleName, steps: int = 1000, shift: float = 1.0) -> 
 
 
 def karras_grid(steps: int, sigma_max: float, sigma_min: float, rho: float = 7.0) -> Schedule:
-    """EDM's noise levels, σ from `sigma_min` up to `sigma_max`, dense near the clean end (Karras et al. 2022, Eq. 5)."""
+    """EDM's noise levels, σ from `sigma_min` to `sigma_max`, dense near the clean end (Karras et al. 2022, Eq. 5)."""
     ramp = torch.linspace(0, 1, steps, dtype=torch.float64)
     sigma = (sigma_min ** (1 / rho) + ramp * (sigma_max ** (1 / rho) - sigma_min ** (1 / rho))) ** rho
     return Schedule(alpha=torch.ones(steps, dtype=torch.float64), sigma=sigma)

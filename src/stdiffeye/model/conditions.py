@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,9 @@ class Conditions:
     seconds: Tensor  # (B,) viewing time
     start_s: Tensor  # (B,) time looked at the picture before these fixations
     length: Tensor  # (B,) number of fixations, 0 when not yet drawn
+
+    def to(self, device: torch.device | str) -> Conditions:
+        return Conditions(*(getattr(self, part.name).to(device) for part in fields(self)))
 
     def without(self, drop: Tensor) -> Conditions:
         """Manner and viewing time forgotten where `drop` (B, 2) says so."""

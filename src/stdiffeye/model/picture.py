@@ -25,8 +25,6 @@ class PictureConfig:
     """Convolution blocks over neighbouring picture tokens, so that a place knows its surroundings."""
     density: bool = False
     """A head that learns where people look, and hands its log-density to denoising attention."""
-    sets: int = 0
-    """Manners of viewing (data sets) that have a centre bias of their own; number 0 stands for any."""
 
 
 class Fusion(nn.Module):
@@ -75,7 +73,7 @@ class DensityHead(nn.Module):
 
     SCALE = 10.0  # lets the centre bias learn as fast as the rest at the same learning rate
 
-    def __init__(self, config: PictureConfig) -> None:
+    def __init__(self, config: PictureConfig, sets: int) -> None:
         super().__init__()
         self.read = nn.Sequential(
             nn.LayerNorm(config.width),
@@ -83,7 +81,7 @@ class DensityHead(nn.Module):
             nn.GELU(approximate="tanh"),
             nn.Linear(config.width // 2, 1),
         )
-        self.centre_bias = nn.Parameter(torch.zeros(config.sets + 1, config.rows * config.columns))
+        self.centre_bias = nn.Parameter(torch.zeros(sets + 1, config.rows * config.columns))
 
     def forward(self, v_joint: Tensor, manner: Tensor) -> Tensor:
         """(P, N, D) tokens and (P,) manner numbers → (P, N) normalised log-density over the grid."""

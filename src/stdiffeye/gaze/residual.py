@@ -1,0 +1,104 @@
+"""What a recorded trajectory does beyond its scanpath's skeleton, as a signal of even size.
+
+The skeleton (see `lifting`) pins where the eye is and when it moves; what is left is velocity: drift, tremor, tracker
+noise, and how a saccade differs from minimum jerk. Divided by a scale known beforehand and put through asinh, it has
+about unit variance within fixations as within saccades, so that one noise schedule serves both.
+
+    r = (v − v_L) / s,   s = ν + 0.6 · smoothed |v_L|,   y = asinh(r / 0.6)
+
+ν is the trial's sample-to-sample noise: the median speed within fixations in deg/s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from stdiffeye.gaze._scale import px_per_degree_of
+from stdiffeye.gaze.frame import Points
+from stdiffeye.gaze.lifting import Skeleton, settle, skeleton
+from stdiffeye.gaze.nouns import Scanpath, Trajectory
+
+Floats = NDArray[np.float64]
+
+SHARE = 0.6  # of the skeleton's speed that counts as scale, and the point where asinh bends
+SMOOTHING_MS = 37.0
+SLOWEST_NOISE_DEG_S = 0.05
+
+
+@dataclass(frozen=True)
+class Guide:
+    """All that the fine half is told: one row per sample.
+
+    Parameters
+    ----------
+    bones : the skeleton.
+    velocity_deg_s : (T, 2) of the skeleton.
+    scale_deg_s : (T,) s.
+    noise_deg_s : ν.
+    phase : (T,) fractional part of the fixation index: 0 in the middle of a fixation, ½ halfway to the next.
+    """
+
+    bones: Skeleton
+    velocity_deg_s: Floats
+    scale_deg_s: Floats
+    noise_deg_s: float
+    phase: Floats
+
+    def __len__(self) -> int:
+        return len(self.scale_deg_s)
+
+
+def guide(scanpath: Scanpath, rate_hz: float, noise_deg_s: float, px_per_degree: float | None = None) -> Guide:
+    """The guide of a scanpath for a tracker of sample-to-sample noise ν."""
+    bones = skeleton(scanpath, rate_hz, px_per_degree)
+    velocity = _velocity(bones.xy_px, rate_hz) / px_per_degree_of(scanpath.frame, px_per_degree)
+    width = 2 * round(SMOOTHING_MS / 1000 * rate_hz / 2) + 1
+    speed = uniform_filter1d(maximum_filter1d(np.hypot(*velocity.T), width), width)
+    noise = max(noise_deg_s, SLOWEST_NOISE_DEG_S)
+    return Guide(bones, velocity, noise + SHARE * speed, noise, _phase(bones))
+
+
+def residual(trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None) -> tuple[Floats, Guide]:
+    """(T, 2) y of a recording, from its first fixation's start to its last one's end, and the guide; NaN where lost.
+
+    The scanpath must have been extracted from this trajectory, so that its onsets count from the first sample.
+    """
+    assert scanpath.onset_ms is not None
+    rate, first = trajectory.rate_hz, round(scanpath.onset_ms[0] * trajectory.rate_hz / 1000)
+    bones = skeleton(scanpath, rate, px_per_degree)
+    xy = trajectory.xy_px[first : first + len(bones)]
+    if len(xy) < len(bones):  # rounding may let the last fixation end one sample after the recording
+        xy = np.concatenate([xy, np.full((len(bones) - len(xy), 2), np.nan)])
+    velocity = _velocity(xy, rate) / px_per_degree_of(trajectory.frame, px_per_degree)
+    guided = guide(scanpath, rate, fixation_noise_deg_s(velocity, bones.in_fixation), px_per_degree)
+    r = (velocity - guided.velocity_deg_s) / guided.scale_deg_s[:, None]
+    return np.arcsinh(r / SHARE), guided
+
+
+def trajectory_of(y: Floats, guided: Guide, scanpath: Scanpath, px_per_degree: float | None = None) -> Trajectory:
+    """The trajectory that y (T, 2) stands for; its fixations are the scanpath's."""
+    bones = guided.bones
+    velocity = guided.velocity_deg_s + guided.scale_deg_s[:, None] * SHARE * np.sinh(y)
+    step_px = velocity * (px_per_degree_of(scanpath.frame, px_per_degree) / bones.rate_hz)
+    xy_px = bones.xy_px[0] + np.cumsum(step_px, axis=0)
+    return Trajectory(settle(xy_px, bones, scanpath.xy_px), bones.rate_hz, scanpath.frame, synthesised=True)
+
+
+def fixation_noise_deg_s(velocity_deg_s: Floats, in_fixation: NDArray[np.bool_]) -> float:
+    """ν: the median speed within fixations."""
+    return float(np.nanmedian(np.hypot(*velocity_deg_s[in_fixation].T)))
+
+
+def _velocity(xy: Points, rate_hz: float) -> Floats:
+    """(T, 2) per second, from the sample before; zero at the first."""
+    return np.diff(xy, axis=0, prepend=xy[:1]) * rate_hz
+
+
+def _phase(bones: Skeleton) -> Floats:
+    middle = bones.fixations.mean(axis=1)
+    index = np.interp(np.arange(len(bones)), middle, np.arange(len(middle)))
+    return index - np.floor(index)

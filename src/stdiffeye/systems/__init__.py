@@ -1,0 +1,1 @@
+"""Whole systems: a network, what it is trained to do and how gaze is drawn from it."""

@@ -1,0 +1,314 @@
+"""The coarse half: a scanpath, given the picture, the words and the viewing time.
+
+The number of fixations is drawn first; the denoiser then sees exactly that many tokens. Its attention to the picture
+is a denoising attention (see `model.parts.Geometry`), fed by a density of where people look that is learned along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from stdiffeye.data.batches import NO_CHANGE, Augment, ScanpathBatches
+from stdiffeye.diffusion import NoiseSource, SamplerName, add_noise, estimate_z0, make_schedule, sample, target
+from stdiffeye.diffusion.objective import Prediction
+from stdiffeye.diffusion.schedule import ScheduleName
+from stdiffeye.encoders import TextEncoder
+from stdiffeye.errors import InputError
+from stdiffeye.model.conditions import ConditionEmbedding, Conditions
+from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
+from stdiffeye.model.parts import Geometry, Picture
+from stdiffeye.model.picture import TEXT_WIDTH, DensityHead, Fusion, PictureConfig, grid_centres
+from stdiffeye.systems.draws import Draws
+from stdiffeye.systems.part import BatchPlan, Part, Sources
+from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token, to_tokens
+
+
+@dataclass(frozen=True)
+class CoarseConfig:
+    """What the coarse half is made of, and how it is trained."""
+
+    picture: PictureConfig = field(
+        default_factory=lambda: PictureConfig(
+            channels=432, rows=24, columns=32, width=192, dropout=0.0, mixing=1, density=True
+        )
+    )
+    denoiser: DenoiserConfig = field(
+        default_factory=lambda: DenoiserConfig(
+            channels=CHANNELS,
+            max_tokens=16,
+            width=192,
+            depth=6,
+            heads=6,
+            feedforward=768,
+            dropout=0.0,
+            norm="pre",
+            cross_query="stream",
+            time="adaln",
+            cross_every=2,
+            denoising_attention=True,
+            hidden=0,
+        )
+    )
+    sets: tuple[str, ...] = ()
+    """Data sets whose manner of viewing is told apart, in the order of their numbers."""
+    schedule: ScheduleName = "cosine"
+    diffusion_steps: int = 1000
+    prediction: Prediction = "z0"
+    snr_clamp: tuple[float, float] = (0.1, 5.0)
+    """The error of ẑ0 is weighted by the signal-to-noise ratio within these bounds."""
+    density_weight: float = 0.05
+    length_weight: float = 0.05
+    forget: float = 0.1
+    """Chance that the manner, and the viewing time, are hidden in training, so that each is optional."""
+    forget_picture: float = 0.05
+    """Chance that the picture is hidden in training, for classifier-free guidance."""
+    sampler: SamplerName = "ddim"
+    sampling_steps: int = 25
+    eta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.picture.width != self.denoiser.width:
+            raise InputError(
+                f"picture.width {self.picture.width} and denoiser.width {self.denoiser.width} must be equal"
+            )
+        if self.denoiser.channels != CHANNELS:
+            raise InputError(f"the coarse half's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
+
+
+@dataclass
+class ScanpathTensors:
+    """P pictures and B = P·V scanpaths, ready for the network."""
+
+    features: Tensor  # (P, N, C)
+    words: Tensor  # (P, 512)
+    manner: Tensor  # (P,)
+    density: Tensor  # (P, N) share of fixations in each cell
+    tokens: Tensor  # (B, M, 4)
+    known: Tensor  # (B, M, 4)
+    conditions: Conditions
+
+    def to(self, device: torch.device | str) -> ScanpathTensors:
+        return ScanpathTensors(*(getattr(self, part.name).to(device) for part in fields(self)))
+
+
+@dataclass
+class Drawn:
+    """Scanpaths drawn for one picture: S samples of at most M fixations."""
+
+    xy: Tensor  # (S, M, 2) in [0, 1]
+    duration_ms: Tensor  # (S, M)
+    gap_ms: Tensor  # (S, M)
+    length: Tensor  # (S,)
+
+
+class Coarse(Part):
+    """p(scanpath | picture, words, viewing time)."""
+
+    place: Tensor
+
+    def __init__(self, config: CoarseConfig) -> None:
+        super().__init__()
+        self.config = config
+        width, cells = config.denoiser.width, (config.picture.rows, config.picture.columns)
+        self.fusion = Fusion(config.picture)
+        self.density = DensityHead(config.picture, len(config.sets)) if config.picture.density else None
+        self.conditions = ConditionEmbedding(width, len(config.sets), config.denoiser.max_tokens)
+        self.length = nn.Sequential(
+            nn.LayerNorm(3 * width),
+            nn.Linear(3 * width, width),
+            nn.SiLU(),
+            nn.Linear(width, config.denoiser.max_tokens),
+        )
+        self.denoiser = Denoiser(config.denoiser)
+        self.no_picture = nn.Parameter(torch.zeros(width))
+        self.schedule = make_schedule(config.schedule, config.diffusion_steps)
+        self.register_buffer("place", place_to_token(grid_centres(*cells)), persistent=False)
+        # A cell is a square of even density: its standard deviation is its side / √12.
+        self.cell = (1 / cells[0] + 1 / cells[1]) / 2 / PLACE_SPREAD / 12**0.5
+
+    def manner_number(self, dataset: str) -> int:
+        """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""
+        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
+
+    # ---------------------------------------------------------------- training
+
+    def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> CoarseBatches:
+        return CoarseBatches(self, sources, split, plan, augment)
+
+    def loss(self, batch: ScanpathTensors, draws: Draws) -> dict[str, Tensor]:
+        config, x, (b, m, _) = self.config, batch, batch.tokens.shape
+        forgotten = draws.uniform(len(x.manner)) < config.forget_picture
+        conditions = x.conditions.without(draws.uniform(b, 2) < config.forget)
+        picture = self.look(x.features, x.words, x.manner, forgotten)
+        step = draws.integers(config.diffusion_steps, b)
+        noise = draws.normal(b, m, CHANNELS)
+        # What the data do not say is pure noise at every level, as it will look to the sampler.
+        z0 = torch.where(x.known, x.tokens, draws.normal(b, m, CHANNELS))
+        alpha, sigma = self.schedule.at(step)
+        valid = token_mask(x.conditions.length, m)
+        output = self.predict(add_noise(z0, noise, alpha, sigma), step, self.conditions(conditions), picture, valid)
+        error = (output - target(z0, noise, alpha, sigma, config.prediction)) ** 2
+        if config.prediction == "z0":
+            error = error * (alpha / sigma).square().clamp(*config.snr_clamp)[:, None, None]
+        parts = {"denoise": draws.mean(error, x.known)}
+        parts["length"] = F.cross_entropy(self.length_logits(picture, conditions), x.conditions.length - 1)
+        total = parts["denoise"] + config.length_weight * parts["length"]
+        if picture.log_density is not None:
+            entropy = -(x.density * picture.log_density).sum(-1)
+            parts["density"] = draws.mean(entropy, ~forgotten)
+            total = total + config.density_weight * parts["density"]
+        return parts | {"total": total}
+
+    # ---------------------------------------------------------------- the network
+
+    def look(self, features: Tensor, words: Tensor, manner: Tensor, forgotten: Tensor | None = None) -> Picture:
+        """Everything that depends on the pictures alone; hidden ones are a blank with their centre bias."""
+        v_joint = self.fusion(features, words)  # (P, N, D)
+        if forgotten is not None:
+            v_joint = torch.where(forgotten[:, None, None], self.no_picture, v_joint)
+        log_density = None if self.density is None else self.density(v_joint, manner)  # (P, N)
+        return self.denoiser.look(v_joint, self.place, log_density)
+
+    def predict(self, z: Tensor, step: Tensor, context: Tensor, picture: Picture, valid: Tensor) -> Tensor:
+        """The network's output for noisy tokens z (B, M, 4) at `step` (B,)."""
+        alpha, sigma = self.schedule.at(step)
+        where = Geometry.of(z[..., :2], alpha, sigma, self.cell)
+        time = step.float() * (1000 / self.config.diffusion_steps)
+        return self.denoiser(z, time, context, picture, valid, where=where)
+
+    def length_logits(self, picture: Picture, conditions: Conditions) -> Tensor:
+        """(B, max) logits of 1, 2, … fixations."""
+        mean = picture.tokens.mean(1)  # (P, D)
+        looked = mean if picture.log_density is None else (picture.log_density.exp()[..., None] * picture.tokens).sum(1)
+        pooled = torch.cat([mean, looked], dim=-1)  # (P, 2D)
+        viewers = len(conditions.manner) // len(pooled)
+        unknown = Conditions(
+            conditions.manner, conditions.seconds, conditions.start_s, torch.zeros_like(conditions.length)
+        )
+        return self.length(torch.cat([pooled.repeat_interleave(viewers, 0), self.conditions(unknown)], dim=-1))
+
+    # ---------------------------------------------------------------- generation
+
+    @torch.no_grad()
+    def draw(
+        self,
+        picture: Picture,
+        conditions: Conditions,
+        noise: NoiseSource,
+        steps: int | None = None,
+        sampler: SamplerName | None = None,
+        guidance: float = 1.0,
+        blank: Picture | None = None,
+        first_xy: Tensor | None = None,
+    ) -> Drawn:
+        """Scanpaths for one picture (`look` of a single one), one per row of `conditions`.
+
+        Parameters
+        ----------
+        guidance : 1 leaves the model alone; above 1 exaggerates what is due to the picture, relative to `blank`.
+        first_xy : (S, 2) in [0, 1], where the first fixation is (a look that goes on), or None.
+        """
+        config = self.config
+        length = categorical(self.length_logits(picture, conditions), noise.uniform()) + 1
+        context = self.conditions(replace(conditions, length=length))
+        m = int(length.max())
+        valid = token_mask(length, m)
+        given = None if first_xy is None else place_to_token(first_xy)
+
+        def denoise(z: Tensor, step: int) -> Tensor:
+            now = torch.full((len(z),), step, device=z.device)
+            alpha, sigma = self.schedule.at(now)
+            output = self.predict(z, now, context, picture, valid)
+            if guidance != 1.0 and blank is not None:
+                output_blank = self.predict(z, now, context, blank, valid)
+                output = output_blank + guidance * (output - output_blank)
+            z0 = estimate_z0(output, z, alpha, sigma, config.prediction)
+            if given is not None:
+                z0 = torch.cat([torch.cat([given, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)
+            return z0
+
+        tokens = sample(
+            sampler or config.sampler,
+            denoise,
+            self.schedule,
+            noise,
+            (config.denoiser.max_tokens, CHANNELS),
+            steps or config.sampling_steps,
+            eta=config.eta,
+            trim=m,
+        )
+        return Drawn(*from_tokens(tokens), length)
+
+
+class CoarseBatches:
+    """Scanpath batches of the stores as tensors, with the pictures' features."""
+
+    def __init__(self, part: Coarse, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
+        changes = Augment() if augment else NO_CHANGE
+        if sources.features is None:
+            raise InputError("the coarse half looks at pictures: give it a feature cache")
+        self.source = ScanpathBatches(
+            sources.stores,
+            split,
+            plan.stimuli,
+            plan.viewers,
+            part.config.denoiser.max_tokens,
+            plan.seed,
+            augment=changes,
+        )
+        self.features, self.words, self.plan = sources.features, sources.words, plan
+        self.part = part
+
+    def batch(self, step: int) -> ScanpathTensors:
+        x, part = self.source.batch(step, self.plan.ranks.mine), self.part
+        features = self.features.get([s.picture for s in x.stimuli if s.picture], x.flip.tolist())
+        words = torch.stack([word_vector(self.words, s.task) for s in x.stimuli])
+        manner = torch.tensor([part.manner_number(s.dataset) for s in x.stimuli])
+        tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
+        length = torch.from_numpy(x.length)
+        known = known & token_mask(length, tokens.shape[1])[..., None]
+        cells = part.config.picture.rows, part.config.picture.columns
+        density = torch.stack([torch.from_numpy(cell_shares(places, *cells)) for places in x.places])
+        seconds, start = torch.from_numpy(x.seconds), torch.from_numpy(x.start_s)
+        conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, start, length)
+        image = torch.from_numpy(features).to(self.plan.device).float()
+        return ScanpathTensors(image, words, manner, density, tokens, known, conditions).to(self.plan.device)
+
+
+def word_vector(encoder: TextEncoder | None, task: str) -> Tensor:
+    """(512,) of a task's words; zeros for free viewing."""
+    if not task:
+        return torch.zeros(TEXT_WIDTH)
+    if encoder is None:
+        raise InputError(f"the task {task!r} needs a text encoder")
+    return encoder.encode(task)
+
+
+def token_mask(length: Tensor, tokens: int) -> Tensor:
+    """(B, tokens) True on the first `length` of each row."""
+    return torch.arange(tokens, device=length.device) < length[:, None]
+
+
+def cell_shares(xy: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """(rows·columns,) share of the points (n, 2) in [0, 1] at each cell; a point is spread over its four nearest."""
+    inside = xy[((xy >= 0) & (xy < 1)).all(axis=1)]
+    shares = np.zeros((rows, columns), dtype=np.float32)
+    x, y = inside[:, 0] * columns - 0.5, inside[:, 1] * rows - 0.5
+    left, top = np.floor(x).astype(int), np.floor(y).astype(int)
+    for down in (0, 1):
+        for right in (0, 1):
+            weight = np.abs(1 - right - (x - left)) * np.abs(1 - down - (y - top))
+            row, column = np.clip(top + down, 0, rows - 1), np.clip(left + right, 0, columns - 1)
+            np.add.at(shares, (row, column), weight)
+    return (shares / max(shares.sum(), 1e-9)).ravel()
+
+
+def categorical(logits: Tensor, uniform: Tensor) -> Tensor:
+    """(B,) draws from (B, n) logits by inverting the distribution at `uniform` (B,)."""
+    cumulative = logits.softmax(-1).cumsum(-1)
+    return (uniform[:, None] > cumulative).sum(-1).clamp(max=logits.shape[-1] - 1)

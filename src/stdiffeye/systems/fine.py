@@ -1,0 +1,266 @@
+"""The fine half: a trajectory at the tracker's rate, given the scanpath. It needs no picture.
+
+Velocity relative to the scanpath's skeleton is diffused (see `gaze.residual`), in tokens of a few samples each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stdiffeye.data.store import Store
+from stdiffeye.diffusion import (
+    NoiseSource,
+    SamplerName,
+    add_noise,
+    estimate_z0,
+    karras_grid,
+    network_input,
+    sample,
+    target,
+)
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Scanpath, Trajectory
+from stdiffeye.gaze.residual import Guide, guide, residual, trajectory_of
+from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
+from stdiffeye.systems.draws import Draws
+from stdiffeye.systems.part import BatchPlan, Part, Sources
+
+KNOWN_PER_SAMPLE = 6  # skeleton's velocity x, y; log scale; log noise; in fixation; phase
+TYPICAL_NOISE_DEG_S, NOISE_LOG_SPREAD = 1.26, 0.3  # of DOVES: median, and its spread over trials
+# For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
+MEDIAN_PER_RMS = float(np.sqrt(np.log(4) / 2))
+
+
+@dataclass(frozen=True)
+class FineConfig:
+    """What the fine half is made of, and how it is trained."""
+
+    patch: int = 8
+    """Samples per token."""
+    rate_hz: float = 240.0
+    denoiser: DenoiserConfig = field(
+        default_factory=lambda: DenoiserConfig(
+            channels=16,
+            known=48,
+            width=128,
+            depth=4,
+            heads=4,
+            feedforward=512,
+            dropout=0.0,
+            norm="pre",
+            cross_query="stream",
+            time="adaln",
+            positions="relative",
+            cross_every=0,
+            convolution=5,
+            hidden=0,
+        )
+    )
+    crop_s: float = 2.0
+    """Length of the pieces it is trained on."""
+    log_sigma: tuple[float, float] = (-0.8, 1.3)
+    """Mean and spread of ln σ in training."""
+    sigma_range: tuple[float, float] = (0.02, 10.0)
+    sampler: SamplerName = "heun"
+    sampling_steps: int = 9
+
+    def __post_init__(self) -> None:
+        channels, known = 2 * self.patch, KNOWN_PER_SAMPLE * self.patch
+        if (self.denoiser.channels, self.denoiser.known) != (channels, known):
+            raise InputError(f"patches of {self.patch} samples need denoiser.channels {channels} and .known {known}")
+
+
+@dataclass
+class ResidualTensors:
+    """B pieces of recordings in N patches."""
+
+    y: Tensor  # (B, N, 2p)
+    seen: Tensor  # (B, N, 2p) False where lost
+    known: Tensor  # (B, N, 6p)
+    valid: Tensor  # (B, N) False after the end of a recording that is shorter than the piece
+
+
+class Fine(Part):
+    """p(trajectory | scanpath)."""
+
+    needs_pictures = False
+
+    def __init__(self, config: FineConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.denoiser = Denoiser(config.denoiser)
+
+    # ---------------------------------------------------------------- training
+
+    def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> ResidualBatches:
+        return ResidualBatches(sources.stores, split, self.config, plan, augment)
+
+    def loss(self, batch: ResidualTensors, draws: Draws) -> dict[str, Tensor]:
+        mean, spread = self.config.log_sigma
+        y = batch.y
+        sigma = (mean + spread * draws.normal(len(y))).exp()
+        alpha = torch.ones_like(sigma)
+        noise = draws.normal(*y.shape)
+        output = self._predict(add_noise(y, noise, alpha, sigma), sigma, batch.known, batch.valid)
+        error = (output - target(y, noise, alpha, sigma, "edm")) ** 2
+        denoise = draws.mean(error, batch.seen)
+        return {"denoise": denoise, "total": denoise}
+
+    def _predict(self, z: Tensor, sigma: Tensor, known: Tensor, valid: Tensor | None = None) -> Tensor:
+        time = (sigma.log() + 5) * 100  # ln σ between −4 and 3, on the time embedding's scale of 0 … 1000
+        return self.denoiser(network_input(z, torch.ones_like(sigma), sigma), time, known=known, valid=valid)
+
+    # ---------------------------------------------------------------- generation
+
+    @torch.no_grad()
+    def animate(
+        self,
+        scanpaths: Sequence[Scanpath],
+        seeds: Sequence[int],
+        precision_deg: float | None = None,
+        steps: int | None = None,
+        px_per_degree: float | None = None,
+    ) -> list[Trajectory]:
+        """One trajectory per scanpath.
+
+        Parameters
+        ----------
+        precision_deg : the tracker's precision, root mean square of sample-to-sample steps in degrees;
+            None draws one as varied as people and calibrations are.
+        """
+        source = NoiseSource(seeds)
+        spread = source.normal(1)[:, 0].numpy()
+        guides = [
+            guide(path, self.config.rate_hz, self._noise_deg_s(precision_deg, float(draw)), px_per_degree)
+            for path, draw in zip(scanpaths, spread, strict=True)
+        ]
+        p = self.config.patch
+        tokens = [-(-len(guided) // p) for guided in guides]
+        known = torch.stack([pad_tokens(self._known(guided), max(tokens)) for guided in guides])
+        valid = torch.arange(max(tokens)) < torch.tensor(tokens)[:, None]
+        low, high = self.config.sigma_range
+        count = steps or self.config.sampling_steps
+        grid = karras_grid(count, sigma_max=high, sigma_min=low)
+
+        def denoise(z: Tensor, level: int) -> Tensor:
+            sigma = torch.full((len(z),), float(grid.sigma[level]))
+            return estimate_z0(self._predict(z, sigma, known, valid), z, torch.ones_like(sigma), sigma, "edm")
+
+        ragged = _PatchNoise(seeds, tokens)
+        y = sample(self.config.sampler, denoise, grid, ragged, (max(tokens), 2 * p)).double().numpy()
+        return [
+            trajectory_of(row.reshape(-1, 2)[: len(guided)], guided, path, px_per_degree)
+            for row, guided, path in zip(y, guides, scanpaths, strict=True)
+        ]
+
+    def _noise_deg_s(self, precision_deg: float | None, draw: float) -> float:
+        if precision_deg is None:
+            return TYPICAL_NOISE_DEG_S * float(np.exp(NOISE_LOG_SPREAD * draw))
+        return MEDIAN_PER_RMS * precision_deg * self.config.rate_hz
+
+    def _known(self, guided: Guide) -> Tensor:
+        return to_patches(scaled(known_rows(guided)), self.config.patch)
+
+
+class _PatchNoise(NoiseSource):
+    """Noise for trials of unequal length; a trial's noise does not depend on the longest beside it."""
+
+    def __init__(self, seeds: Sequence[int], tokens: Sequence[int]) -> None:
+        super().__init__([seed + 1 for seed in seeds])
+        self._tokens = tokens
+
+    def normal(self, *shape: int) -> Tensor:
+        rows = [
+            torch.randn((n, *shape[1:]), generator=generator)
+            for n, generator in zip(self._tokens, self._generators, strict=True)
+        ]
+        return torch.stack([pad_tokens(row, shape[0]) for row in rows])
+
+
+class ResidualBatches:
+    """Pieces of the recordings of several stores, turned and mirrored at random; a pure function of (seed, step)."""
+
+    def __init__(
+        self, stores: Sequence[Store], split: str, config: FineConfig, plan: BatchPlan, augment: bool = True
+    ) -> None:
+        self.stores, self.config, self.plan, self.augment = list(stores), config, plan, augment
+        self.trials = [(n, int(i)) for n, store in enumerate(self.stores) for i in _usable(store, split, config)]
+        if not self.trials:
+            raise InputError(f"no recording with at least two fixations in split {split!r} of the stores given")
+        self._cache: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def batch(self, step: int) -> ResidualTensors:
+        rng = np.random.default_rng([self.plan.seed, step])
+        size = self.plan.stimuli * self.plan.viewers
+        chosen, seeds = rng.integers(len(self.trials), size=size), rng.integers(2**63, size=size)
+        mine = self.plan.ranks.mine(size)
+        pieces = [
+            self._piece(self.trials[i], np.random.default_rng(seed))
+            for i, seed in zip(chosen[mine], seeds[mine], strict=True)
+        ]
+        y, known, tokens = (torch.stack(column).to(self.plan.device) for column in zip(*pieces, strict=True))
+        valid = torch.arange(y.shape[1], device=y.device) < tokens[:, None]
+        return ResidualTensors(torch.nan_to_num(y), ~torch.isnan(y), known, valid)
+
+    def _piece(self, key: tuple[int, int], rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:
+        y, rows = self._read(key)
+        p, length = self.config.patch, round(self.config.crop_s * self.config.rate_hz)
+        first = int(rng.integers(0, max(1, len(y) - length + 1)))
+        y, rows = y[first : first + length], rows[first : first + length].copy()
+        angle, mirror = (rng.uniform(0, 2 * np.pi), rng.choice([-1.0, 1.0])) if self.augment else (0.0, 1.0)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) * [mirror, 1.0]
+        rows[:, :2] = rows[:, :2] @ turn.T
+        # asinh works per axis, so y is turned before it.
+        turned = np.arcsinh(np.sinh(y) @ turn.T)
+        tokens = -(-length // p)
+        lost = np.full((tokens * p - len(y), 2), np.nan)
+        known = pad_tokens(to_patches(scaled(rows), p), tokens)
+        return to_patches(np.concatenate([turned, lost]), p), known, torch.tensor(-(-len(y) // p))
+
+    def _read(self, key: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        if key not in self._cache:
+            trial = self.stores[key[0]][key[1]]
+            assert trial.trajectory is not None
+            assert trial.scanpath is not None
+            y, guided = residual(trial.trajectory, trial.scanpath)
+            self._cache[key] = y.astype(np.float32), known_rows(guided).astype(np.float32)
+        return self._cache[key]
+
+
+def _usable(store: Store, split: str | None, config: FineConfig) -> np.ndarray:
+    if store.rate_hz != config.rate_hz:
+        raise InputError(
+            f"{store.path} is at {store.rate_hz:g} Hz, the preset at {config.rate_hz:g}: prepare it with --rate"
+        )
+    columns, trials = store.columns, store.where(split)
+    fits = columns["has_trajectory"] & columns["has_onsets"] & (columns["n_fixations"] >= 2) & ~columns["synthesised"]
+    return trials[np.asarray(fits)[trials]]
+
+
+def known_rows(guided: Guide) -> np.ndarray:
+    """(T, 6) what is known of each sample: skeleton's velocity, scale, noise, in fixation, phase."""
+    noise = np.full(len(guided), guided.noise_deg_s)
+    return np.column_stack([guided.velocity_deg_s, guided.scale_deg_s, noise, guided.bones.in_fixation, guided.phase])
+
+
+def scaled(rows: np.ndarray) -> np.ndarray:
+    """Known rows with every number of about unit size."""
+    scale, noise = np.log(rows[:, 2:3]) / 2, np.log(rows[:, 3:4])
+    return np.concatenate([np.arcsinh(rows[:, :2] / 10), scale, noise, rows[:, 4:]], axis=1)
+
+
+def to_patches(rows: np.ndarray, patch: int) -> Tensor:
+    """(T, C) → (⌈T/p⌉, p·C), the end padded by its last row."""
+    short = -len(rows) % patch
+    rows = np.concatenate([rows, np.repeat(rows[-1:], short, axis=0)]) if short else rows
+    return torch.from_numpy(rows.astype(np.float32)).reshape(-1, patch * rows.shape[1])
+
+
+def pad_tokens(tokens: Tensor, length: int) -> Tensor:
+    """(N, C) → (length, C) with zeros."""
+    return torch.nn.functional.pad(tokens, (0, 0, 0, length - len(tokens)))

@@ -1,0 +1,108 @@
+"""Checkpoints: weights, their running mean and the optimiser's memory in one safetensors file, never a pickle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.optim import Optimizer
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import whole_file
+from stdiffeye.systems.part import Part
+
+FORMAT, VERSION = "stdiffeye-checkpoint", "1"
+
+
+@dataclass
+class Progress:
+    """How far a part's training is."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best: float = float("-inf")
+
+
+def save_checkpoint(path: Path, part: Part, mean: Part, optimiser: Optimizer, progress: Progress) -> None:
+    """All that a run needs to go on as if it had never stopped."""
+    tensors = {f"weights.{name}": tensor for name, tensor in part.state_dict().items()}
+    tensors |= {f"mean.{name}": tensor for name, tensor in mean.state_dict().items()}
+    tensors |= {f"extra.{name}": tensor for name, tensor in part.extra_state().items()}
+    names = [name for name, _ in part.named_parameters()]
+    for index, memory in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{key}.{names[index]}": value for key, value in memory.items()}
+    about = {"step": progress.step, "seconds": progress.seconds, "best": str(progress.best)}
+    _save(path, tensors, about)
+
+
+def load_checkpoint(path: Path, part: Part, mean: Part, optimiser: Optimizer) -> Progress:
+    """Take a run up where it was."""
+    tensors, about = _load(path)
+    part.load_state_dict(_below(tensors, "weights."))
+    mean.load_state_dict(_below(tensors, "mean."))
+    part.load_extra_state(_below(tensors, "extra."))
+    memory = _below(tensors, "optimiser.")
+    state = optimiser.state_dict()
+    for index, (name, _) in enumerate(part.named_parameters()):
+        entry = {key: memory[f"{key}.{name}"] for key in ("step", "exp_avg", "exp_avg_sq") if f"{key}.{name}" in memory}
+        if entry:
+            state["state"][index] = entry
+    optimiser.load_state_dict(state)
+    return Progress(int(about["step"]), float(about["seconds"]), float(about["best"]))
+
+
+def save_weights(path: Path, part: Part, about: dict[str, object] | None = None, half: bool = False) -> None:
+    """The weights alone, as a model is shipped; `half` stores them as float16."""
+    state = {n: (t.half() if half and t.is_floating_point() else t) for n, t in part.state_dict().items()}
+    _save(path, state, about or {})
+
+
+def load_weights(path: Path, part: Part) -> dict[str, str]:
+    """Fill a part with weights; returns what the file says of itself."""
+    tensors, about = _load(path)
+    if any(name.startswith("mean.") for name in tensors):
+        tensors = _below(tensors, "mean.")
+    expected = part.state_dict()
+    for name in sorted(expected.keys() ^ tensors.keys()):
+        what = "lacks" if name in expected else "has an unknown"
+        raise InputError(f"{path} does not fit its configuration: it {what} {name}; it was made with another one")
+    for name, tensor in tensors.items():
+        if tensor.shape != expected[name].shape:
+            shapes = f"{tuple(tensor.shape)} instead of {tuple(expected[name].shape)}"
+            raise InputError(f"{path} does not fit its configuration: {name} has shape {shapes}")
+    part.load_state_dict({name: tensor.to(expected[name].dtype) for name, tensor in tensors.items()})
+    return about
+
+
+def _save(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
+    metadata = {"format": FORMAT, "version": VERSION, "about": json.dumps(about)}
+    with whole_file(path) as temporary:
+        save_file({name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}, temporary, metadata)
+
+
+def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    if not path.is_file():
+        raise InputError(f"there is no checkpoint {path}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+        tensors = load_file(path)
+    except (SafetensorError, ValueError) as error:
+        raise InputError(f"{path} is damaged or no checkpoint ({' '.join(str(error).split())})") from None
+    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
+        found = f"{metadata.get('format')} {metadata.get('version')}"
+        raise InputError(f"{path} is of another kind ({found}), this program reads {FORMAT} {VERSION}: train it again")
+    return tensors, json.loads(metadata["about"])
+
+
+def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def is_finite(part: Part) -> bool:
+    return all(bool(torch.isfinite(parameter).all()) for parameter in part.parameters())
