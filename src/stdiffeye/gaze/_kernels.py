@@ -111,18 +111,20 @@ def speed_change(xy: Floats, window: int, gap: int, factor: float) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def judd_saccades(change: Floats, critical: float, min_run: int, min_above: int, look_ahead: int) -> Integers:
+def judd_saccades(
+    change: Floats, usable: int, critical: float, min_run: int, min_above: int, look_ahead: int
+) -> Integers:
     """(S, 2) first and last sample of each saccade: from a run of `change` > critical to the end of one < −critical.
 
-    A run at the end of the usable data counts without its counterpart.
+    A run that ends the usable data (`usable` values, less lost ones at their end) counts without its counterpart.
     """
     length = len(change)
     found = np.empty((length, 2), dtype=np.int64)
-    count, above, usable = 0, 0, 0
+    count, above = 0, 0
     for k in range(length):
         above += change[k] > critical
-        if not np.isnan(change[k]) and change[k] != 0.0:
-            usable = k
+    while usable > 0 and np.isnan(change[usable - 1]):
+        usable -= 1
     if above < min_above:
         return found[:0]
     k = 0
@@ -143,7 +145,7 @@ def judd_saccades(change: Floats, critical: float, min_run: int, min_above: int,
                 end = j - 1
                 break
             j += 1
-        if end < 0 and k - 1 >= usable:
+        if end < 0 and k == usable:
             end = length - 1
         if end >= 0:
             found[count, 0], found[count, 1] = start, end

@@ -48,13 +48,12 @@ def fixation_intervals(
     from stdiffeye.gaze import _kernels
 
     rate_hz = trajectory.rate_hz
-    window = samples_of(WINDOW_MS, rate_hz)
+    window, gap = samples_of(WINDOW_MS, rate_hz), samples_of(GAP_MS, rate_hz)
     critical_px_s = critical_deg_s * px_per_degree_of(trajectory.frame, px_per_degree)
-    change = _kernels.speed_change(
-        trajectory.xy_px, window, samples_of(GAP_MS, rate_hz), SPEED_CHANGE_SHARE * rate_hz / window
-    )
+    change = _kernels.speed_change(trajectory.xy_px, window, gap, SPEED_CHANGE_SHARE * rate_hz / window)
     saccades = _kernels.judd_saccades(
         change,
+        max(len(trajectory) - gap - window, 0),
         critical_px_s,
         samples_of(MIN_RUN_MS, rate_hz),
         samples_of(MIN_ABOVE_MS, rate_hz),
