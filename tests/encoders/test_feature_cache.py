@@ -146,6 +146,16 @@ def test_one_broken_picture_does_not_keep_the_others_from_being_computed(picture
         cache.fill([*pictures, tmp_path / "missing.png"], quiet=True)
 
 
+def test_a_broken_picture_does_not_keep_the_flips_of_others_from_being_computed(pictures, tmp_path) -> None:
+    from stdiffeye import features
+    from stdiffeye.encoders import picture_encoder
+
+    pictures[0].write_text("words")
+    with pytest.raises(InputError, match=r"0\.png is not a picture"):
+        features(pictures[:2], cache=tmp_path / "cache", flips=True, quiet=True)
+    assert FeatureCache(picture_encoder(), tmp_path / "cache").has(pictures[1], flip=True)
+
+
 def _fill(folder: Path, pictures: list[Path]) -> None:
     FeatureCache(Averages(), folder).fill(pictures, quiet=True)
 
@@ -193,7 +203,7 @@ def test_the_command_fills_the_cache_and_says_where(pictures, tmp_path, capsys) 
     assert cache.has(pictures[0])
     assert cache.has(pictures[0], flip=True)
     assert _command(str(pictures[0]), "--flips", "--quiet", "--cache", str(folder)) == 0
-    assert capsys.readouterr().out == f"1 pictures, 0 features computed now; all in {cache.home}\n"
+    assert capsys.readouterr().out == f"1 picture(s), 0 features computed now; all in {cache.home}\n"
 
 
 def test_the_command_takes_a_folder_and_a_picture_each_once(pictures, tmp_path) -> None:
@@ -234,3 +244,18 @@ def test_a_folder_without_pictures_is_an_input_error(tmp_path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no pictures and names none"):
         pictures_of([tmp_path / "empty"])
+
+
+@pytest.mark.real_data
+def test_photographs_of_every_set_give_finite_features_that_tell_them_apart(real_data, tmp_path) -> None:
+    from stdiffeye.encoders import picture_encoder
+    from stdiffeye.encoders.picture import find_pictures
+
+    sets = ("osie", "crowd", "scene", "figrim", "doves", "mcs")
+    paths = [find_pictures(real_data / name / "images")[0] for name in sets]
+    features = FeatureCache(picture_encoder(), tmp_path).get(paths).astype(np.float32)
+    assert features.shape == (6, 768, 432)
+    assert np.isfinite(features).all()
+    looks = features.mean(1) - features.mean((0, 1))
+    likeness = np.corrcoef(looks) - np.eye(6)
+    assert likeness.max() < 0.9

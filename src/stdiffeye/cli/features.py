@@ -45,7 +45,7 @@ def run(args: Args) -> None:
     if args.json:
         print(json.dumps({"pictures": len(pictures), "computed": cache.computed, "folder": str(cache.home)}))
     else:
-        print(f"{len(pictures)} pictures, {cache.computed} features computed now; all in {cache.home}")
+        print(f"{len(pictures)} picture(s), {cache.computed} features computed now; all in {cache.home}")
 
 
 def pictures_of(sources: Iterable[Path]) -> list[Path]:

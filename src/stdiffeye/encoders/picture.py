@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,9 @@ from stdiffeye.errors import InputError
 Picture: TypeAlias = "str | Path | Image.Image | NDArray[Any]"
 
 MAX_MEGAPIXELS = 50.0
-PICTURE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".pgm", ".tif", ".tiff", ".webp"})
+PICTURE_SUFFIXES = frozenset(
+    {".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+)
 
 # A picture is only made smaller cheaply (in the JPEG decoder, or by box averages) down to this many times the size
 # that is wanted; the proper resampling filter does the rest, so the shortcut cannot be seen in the result.
@@ -56,22 +58,15 @@ def load_picture(
     >>> load_picture(np.zeros((2, 3), np.uint16)).size
     (3, 2)
     """
-    if isinstance(source, np.ndarray):
-        name, image = "the array", _from_array(source)
-    elif isinstance(source, Image.Image):
-        name, image = "the picture", source
-    elif isinstance(source, str | Path):
-        name, image = str(source), _open(Path(source), max_megapixels)
-    else:
+    if isinstance(source, str | Path):
+        return _from_file(Path(source), max_megapixels, shrink_to_px)
+    if not isinstance(source, Image.Image | np.ndarray):
         raise InputError(f"a picture is a file, a PIL image or an array, got {type(source).__name__}")
+    name = "the array" if isinstance(source, np.ndarray) else "the picture"
+    image = _from_array(source) if isinstance(source, np.ndarray) else source
     _check_size(name, image.size, max_megapixels)
     with _explained(name):
-        if image is source:
-            return _to_rgb(ImageOps.exif_transpose(image), name)
-        with image:  # closes the file, whatever happens
-            if shrink_to_px is not None:
-                _draft(image, shrink_to_px)
-            return _to_rgb(ImageOps.exif_transpose(image), name)
+        return _to_rgb(ImageOps.exif_transpose(image), name)
 
 
 def squash(source: Picture, height_px: int, width_px: int, flip: bool = False) -> NDArray[np.uint8]:
@@ -94,19 +89,27 @@ def find_pictures(folder: str | Path) -> list[Path]:
     )
 
 
-def _open(path: Path, max_megapixels: float) -> Image.Image:
+def _from_file(path: Path, max_megapixels: float, shrink_to_px: tuple[int, int] | None) -> Image.Image:
     if path.is_dir():
         raise InputError(f"{path} is a folder, expected a picture file")
     try:
-        with _explained(str(path)), warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            return Image.open(path)
+        with _explained(str(path)), path.open("rb") as file, _opened(file) as image:
+            _check_size(str(path), image.size, max_megapixels)
+            if shrink_to_px is not None:
+                _draft(image, shrink_to_px)
+            return _to_rgb(ImageOps.exif_transpose(image), str(path))
     except FileNotFoundError:
         raise InputError(f"there is no picture {path}: check the name") from None
     except Image.DecompressionBombError:
         raise InputError(
             f"{path} has more pixels than the limit of {max_megapixels:g} megapixels: make it smaller first"
         ) from None
+
+
+def _opened(file: IO[bytes]) -> Image.Image:
+    with warnings.catch_warnings():  # our own limit speaks instead of Pillow's
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        return Image.open(file)
 
 
 def _check_size(name: str, size_px: tuple[int, int], max_megapixels: float) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from stdiffeye.encoders.cache import FeatureCache
 from stdiffeye.encoders.choose import picture_encoder
 from stdiffeye.encoders.picture import Picture
+from stdiffeye.errors import InputError
 
 
 def features(
@@ -26,12 +27,21 @@ def features(
     cache : folder (default: `stdiffeye.encoders.cache.default_folder()`).
     flips : also the pictures mirrored left to right.
 
+    Raises
+    ------
+    InputError : when some pictures cannot be read, after all others were computed.
+
     Returns
     -------
     The filled cache; its `computed` says how many features were missing, its `get(pictures)` reads them.
     """
     filled = FeatureCache(picture_encoder(encoder, download=download), cache)
-    filled.fill(pictures, quiet=quiet)
-    if flips:
-        filled.fill(pictures, flip=True, quiet=quiet)
+    trouble: InputError | None = None
+    for flip in (False, True) if flips else (False,):
+        try:
+            filled.fill(pictures, flip=flip, quiet=quiet)
+        except InputError as error:
+            trouble = error
+    if trouble is not None:
+        raise trouble
     return filled
