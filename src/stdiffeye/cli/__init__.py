@@ -19,6 +19,8 @@ VERBS: dict[str, str] = {
     "reproduce": "make a table or figure of the documents again",
     "prepare": "a data set in, a store for training out",
     "info": "describe any recording, gaze file, data set or store",
+    "evaluate": "people and systems in, a table with intervals out",
+    "train": "stores in, a run out",
     "features": "look at pictures once and keep what was seen",
 }
 

@@ -150,7 +150,7 @@ def assemble(
     differences = [row for one, other in pairs for row in _differences(one, other, drawn)]
     described = {**vars(settings), "metrics": [spec.name for spec in humans.chosen]}
     described["protocols"] = list(settings.protocols)
-    return Result(systems, references, gaps, differences, keys, described, notes)
+    return Result(systems, references, gaps, differences, keys, described, notes, humans.context.centres_px)
 
 
 def _averages(row: Row, settings: Settings, weights: Floats) -> Table:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
 from stdiffeye.metrics.pairs import Floats
 
@@ -82,6 +83,7 @@ class Result:
     stimuli : (name, task) of what was compared, in the order of `per_stimulus`.
     settings : what was asked for, the mode of comparison included.
     notes : what was left out and why.
+    centres_px : per stimulus the (C, 2) clusters that SS used.
     """
 
     systems: dict[str, dict[str, dict[str, Estimate]]]
@@ -91,6 +93,7 @@ class Result:
     stimuli: list[Key]
     settings: dict[str, Any]
     notes: list[str] = field(default_factory=list)
+    centres_px: Sequence[Floats] = ()
 
     def __getitem__(self, name: str) -> dict[str, dict[str, Estimate]]:
         return self.systems[name]
@@ -136,6 +139,14 @@ class Result:
     def to_json(self, path: str | Path, per_stimulus: bool = False) -> None:
         """Write results.json; undefined numbers are null, absent ones absent."""
         write_json(path, self.to_dict(per_stimulus))
+
+    def save_clusters(self, path: str | Path) -> None:
+        """Write the clusters of SS as JSON, to be given to a later evaluation."""
+        from stdiffeye.metrics.clusters import write_clusters
+
+        if not self.centres_px:
+            raise InputError("there are no clusters to save: neither SS nor SS_dur was evaluated")
+        write_clusters(path, self.stimuli, self.centres_px)
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """One line per system, protocol and metric."""
