@@ -55,9 +55,7 @@ def run(args: Args) -> int:
 
     thresholds = QualityThresholds(max_missing_share=args.max_missing)
     settings = Settings(args.rate, args.max_fixations, args.max_points, thresholds=thresholds)
-    store = prepare(
-        args.dataset, args.source, args.out, args.pictures, settings, args.jobs, args.quiet, args.overwrite
-    )
+    store = prepare(args.dataset, args.source, args.out, args.pictures, settings, args.jobs, args.quiet, args.overwrite)
     if not args.quiet:
         print(PartReport.from_dict(read_json(store.path / QUALITY)))
     print(f"{len(store)} trials are in {store.path}; `stdiffeye info {store.path}` describes them")

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory, Trial
-from stdiffeye.gaze.cleaning import MAX_FIXATIONS, MAX_GAP_MS, MAX_POINTS, TRIM_RADIUS_PX
-from stdiffeye.gaze.cleaning import resample, trimmed_range, truncate
+from stdiffeye.gaze.cleaning import (
+    MAX_FIXATIONS,
+    MAX_GAP_MS,
+    MAX_POINTS,
+    TRIM_RADIUS_PX,
+    resample,
+    trimmed_range,
+    truncate,
+)
 from stdiffeye.gaze.fixations import extract
 from stdiffeye.gaze.index import fixation_index
 from stdiffeye.gaze.quality import Quality, QualityReport, QualityThresholds

@@ -90,7 +90,9 @@ def finished_part(folder: Path, number: int) -> PartReport | None:
     return PartReport.from_dict(read_json(counts)) if counts.is_file() else None
 
 
-def write_part(folder: Path, number: int, trials: Sequence[Prepared], pictures: Sequence[str], report: PartReport) -> None:
+def write_part(
+    folder: Path, number: int, trials: Sequence[Prepared], pictures: Sequence[str], report: PartReport
+) -> None:
     """Write a part; `pictures` are the trials' files relative to the pictures' root, "" for none."""
     numbers_file, words_file, counts_file = part_files(folder, number)
     lines = [_line(prepared, picture) for prepared, picture in zip(trials, pictures, strict=True)]

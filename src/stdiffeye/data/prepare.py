@@ -22,12 +22,12 @@ from typing import Any
 
 from stdiffeye.data.clean import Prepared, Settings, clean
 from stdiffeye.data.parts import PartReport, finished_part, join_parts, remove_parts, write_part
-from stdiffeye.data.pictures import check_picture
 from stdiffeye.data.store import DATA_FILES, FORMAT, INDEX_FILES, MANIFEST, VERSION, Store, index_checksum, is_store
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
 from stdiffeye.gaze.quality import QualityReport
 from stdiffeye.io.descriptions import Description, describe, find_picture, require
+from stdiffeye.io.pictures import check_picture
 from stdiffeye.io.sets import reader_of
 from stdiffeye.progress import track
 
@@ -68,10 +68,12 @@ def prepare(
     overwrite : replace a store that is already there.
     """
     description, source, out = describe(dataset), Path(source), Path(out)
-    require(description, source)
+    require(description, source, pictures_elsewhere=pictures is not None)
     settings = settings or Settings()
     root = _pictures_root(description, source, pictures)
     plan = _plan(description, source, root, settings)
+    if root is not None:
+        description = replace(description, pictures=root.as_posix())
     if is_store(out) and not overwrite:
         if read_json(out / MANIFEST).get("plan_sha256") == _digest(plan):
             return Store.open(out)
@@ -141,8 +143,8 @@ def _write_parts(job: Job, jobs: int, quiet: bool) -> tuple[int, PartReport]:
         raise InputError(f"{job.source} holds no trial of {job.description.title}")
     count = -(-total // TRIALS_PER_PART)
     reports = _reports(job, reader.items(job.description, job.source), jobs)
-    done = list(track(reports, f"preparing {job.description.name}, parts of {TRIALS_PER_PART} trials", count, quiet=quiet))
-    return count, reduce(PartReport.merge, done)
+    label = f"preparing {job.description.name}, parts of {TRIALS_PER_PART} trials"
+    return count, reduce(PartReport.merge, track(reports, label, count, quiet=quiet))
 
 
 def _reports(job: Job, items: Iterator[Any], jobs: int) -> Iterator[PartReport]:

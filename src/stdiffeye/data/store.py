@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -177,10 +178,18 @@ class Store:
         _, rho, offsets = self._trajectories
         return np.array(rho[offsets[number] : offsets[number + 1]])
 
-    def _line(self, number: int) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process maps the same files."""
+        return Store.open, (self.path, self.pictures_root)
+
+    @cached_property
+    def _lines(self) -> mmap.mmap:
         with open(self.path / "trials.jsonl", "rb") as file:
-            file.seek(int(self.columns["line_offset"][number]))
-            return dict(json.loads(file.readline()))
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def _line(self, number: int) -> dict[str, Any]:
+        start = int(self.columns["line_offset"][number])
+        return dict(json.loads(self._lines[start : self._lines.find(b"\n", start)]))
 
     def _scanpath(self, number: int, frame: Frame) -> Scanpath | None:
         xy, duration, onset, offsets = self._scanpaths
@@ -196,7 +205,8 @@ class Store:
         part = slice(int(offsets[number]), int(offsets[number + 1]))
         if part.start == part.stop:
             return None
-        return Trajectory(np.asarray(xy[part], np.float64), self.rate_hz, frame, bool(self.columns["synthesised"][number]))
+        synthesised = bool(self.columns["synthesised"][number])
+        return Trajectory(np.asarray(xy[part], np.float64), self.rate_hz, frame, synthesised)
 
 
 def is_store(path: str | Path) -> bool:
@@ -222,9 +232,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     if not isinstance(info, dict) or info.get("format") != FORMAT:
         raise InputError(f"{path / MANIFEST} is not that of a store: its format is not {FORMAT!r}")
     if info.get("version") != VERSION:
-        raise InputError(
-            f"{path} is a store of version {info.get('version')!r}, this program reads version {VERSION}: prepare it again"
-        )
+        found = info.get("version")
+        raise InputError(f"{path} is a store of version {found!r}, expected version {VERSION}: prepare it again")
     return info
 
 

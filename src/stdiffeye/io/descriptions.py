@@ -8,8 +8,7 @@ own set by a file of the same form and gives its path wherever a name is expecte
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +41,7 @@ class SplitRule:
     validation_share: float = 0.1
     test_share: float = 0.1
     same_picture: tuple[tuple[str, ...], ...] = ()
-    """Pictures that show the same photograph, within the set: they share the split of the first one."""
-    follows: Mapping[str, str] = field(default_factory=dict)
-    """Pictures whose double in another set decides: name → split."""
+    """Pictures that show the same photograph: the first name decides for all, so that none leaks into another split."""
 
     def __post_init__(self) -> None:
         if self.rule not in ("given", "by-picture"):
@@ -54,8 +51,6 @@ class SplitRule:
 
     def split(self, name: str, given: str) -> str:
         """train, validation or test for a picture; `given` is what the data say ("" for nothing)."""
-        if name in self.follows:
-            return self.follows[name]
         if self.rule == "given" and given:
             return given
         first = next((group[0] for group in self.same_picture if name in group), name)
@@ -114,7 +109,8 @@ def describe(name: str | Path) -> Description:
     if path.suffix not in (".yaml", ".yml"):
         path = FOLDER / f"{name}.yaml"
         if not path.is_file():
-            raise InputError(f"there is no data set {str(name)!r}: known are {', '.join(known_sets())}, or a .yaml file")
+            known = ", ".join(known_sets())
+            raise InputError(f"there is no data set {str(name)!r}: known are {known}, or give a .yaml file")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -162,12 +158,14 @@ def check(description: Description, source: str | Path) -> list[Found]:
     return found
 
 
-def require(description: Description, source: str | Path) -> None:
+def require(description: Description, source: str | Path, pictures_elsewhere: bool = False) -> None:
     """Raise an error that names all that is missing, and where it is expected."""
     source = Path(source)
     if not source.is_dir():
-        raise InputError(f"{source} is no folder: {description.title} is expected there, see `stdiffeye info {source}`")
+        raise InputError(f"{source} is no folder: {description.title} is expected there")
     missing = [found for found in check(description, source) if found.missing]
+    if pictures_elsewhere:
+        missing = [found for found in missing if not found.expected.path.startswith(description.pictures + "/")]
     if missing:
         lines = "; ".join(f"{found.expected.what}, expected at {found.where}" for found in missing)
         at = f" (from {description.url})" if description.url else ""

@@ -31,9 +31,9 @@ COCO_SEARCH18_CONDITIONS = ("present", "absent", "freeview")
 SPLIT_WORDS = {"valid": "validation", "val": "validation", "dev": "validation", "training": "train", "testing": "test"}
 CHUNK_CHARACTERS = 1 << 20
 TRAJECTORY_DECIMALS = 3  # a thousandth of a pixel, far below any tracker's noise
-_KNOWN = frozenset(
-    "name subject sample task width height px_per_degree X Y T onset bbox split dataset picture viewing_ms trajectory".split()
-)
+_WHO = {"name", "subject", "sample", "task", "dataset", "split", "picture", "viewing_ms"}
+_WHERE = {"width", "height", "px_per_degree", "X", "Y", "T", "onset", "bbox", "trajectory"}
+_KNOWN = _WHO | _WHERE
 
 
 def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:

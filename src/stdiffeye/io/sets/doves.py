@@ -52,7 +52,7 @@ def load(description: Description, source: Path, item: Item) -> Trial | None:
     return Trial(
         f"{item.image}.jpg",
         item.subject,
-        trajectory=Trajectory(item.xy_px, item.rate_hz, item.frame),
+        trajectory=Trajectory(item.xy_px.astype(np.float64), item.rate_hz, item.frame),
         dataset=description.name,
         split=item.split,
         viewing_ms=description.viewing_ms,

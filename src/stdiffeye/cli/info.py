@@ -1,0 +1,72 @@
+"""Describe any recording, gaze file, data set or store: counts, rates, durations, losses, histograms.
+
+stdiffeye info recording.asc          stdiffeye info stores/osie          stdiffeye info osie ~/data/osie
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tyro
+
+if TYPE_CHECKING:
+    from stdiffeye.data.info import Histogram, Info
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass
+class Args:
+    path: tyro.conf.Positional[str]
+    """A recording, gaze file, BIDS folder or store; or the name of a data set (osie, doves, mit1003, …)."""
+    source: tyro.conf.Positional[Path | None] = None
+    """With the name of a data set: the folder to check for its files."""
+    json: bool = False
+    """Print JSON."""
+
+
+def run(args: Args) -> int:
+    from stdiffeye.data.info import info
+
+    described = info(args.path, args.source)
+    if args.json:
+        print(json.dumps(described.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        _show(described)
+    return 2 if any(str(value).startswith("MISSING") for value in described.facts.values()) else 0
+
+
+def _show(described: Info) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{described.path}[/bold], a {described.what}")
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for key, value in described.facts.items():
+        if value not in (None, "", []):
+            table.add_row(key, _words(key, value))
+    for key, counts in described.counts.items():
+        if counts:
+            table.add_row(key, ", ".join(f"{name} {count:,}" for name, count in counts.items()))
+    console.print(table)
+    for histogram in described.histograms:
+        console.print(_bars(histogram))
+
+
+def _words(key: str, value: Any) -> str:
+    if isinstance(value, float) and (key.startswith("with ") or key.endswith("lost")):
+        return f"{value:.1%}"
+    if isinstance(value, list):
+        return ", ".join(f"{item:g}" for item in value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _bars(histogram: Histogram) -> str:
+    most = max(histogram.counts)
+    bars = "".join(BLOCKS[round(count / most * (len(BLOCKS) - 1))] for count in histogram.counts)
+    unit = f" {histogram.unit}" if histogram.unit else ""
+    return f"{histogram.label:<24}{histogram.low:.4g} {bars} {histogram.high:.4g}{unit}"

@@ -1,0 +1,62 @@
+"""Gaze files by their suffix: JSON, CSV, TSV, Parquet, HDF5; .gz where text allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Trial
+from stdiffeye.io.parquet import read_parquet, write_parquet
+from stdiffeye.io.pysaliency_hdf5 import read_pysaliency, write_pysaliency
+from stdiffeye.io.scanpath_csv import read_scanpath_csv, write_scanpath_csv
+from stdiffeye.io.scanpath_json import read_scanpaths, write_scanpaths
+
+READERS = {
+    ".json": read_scanpaths,
+    ".csv": read_scanpath_csv,
+    ".tsv": read_scanpath_csv,
+    ".parquet": read_parquet,
+    ".h5": read_pysaliency,
+    ".hdf5": read_pysaliency,
+}
+WRITERS = {
+    ".json": write_scanpaths,
+    ".csv": write_scanpath_csv,
+    ".tsv": write_scanpath_csv,
+    ".parquet": write_parquet,
+    ".h5": write_pysaliency,
+    ".hdf5": write_pysaliency,
+}
+
+
+def read_gaze(path: str | Path, frame: Frame | None = None) -> list[Trial]:
+    """All trials of a gaze file.
+
+    Parameters
+    ----------
+    frame : for files that do not say their own.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path} does not exist" if not path.exists() else f"{path} is a folder, expected a gaze file")
+    reader = READERS.get(kind(path))
+    if reader is None:
+        raise InputError(f"{path}: {kind(path) or 'no suffix'} is no gaze file; known are {', '.join(READERS)}")
+    trials = reader(path, frame)
+    if not trials:
+        raise InputError(f"{path} holds no trial")
+    return trials
+
+
+def write_gaze(path: str | Path, trials: Iterable[Trial]) -> None:
+    """Write trials in the format that the suffix names; whole or not at all."""
+    writer = WRITERS.get(kind(path))
+    if writer is None:
+        raise InputError(f"{path}: {kind(path) or 'no suffix'} is no format for gaze; known are {', '.join(WRITERS)}")
+    writer(path, trials)
+
+
+def kind(path: str | Path) -> str:
+    """The suffix that tells the format, .gz aside."""
+    return Path(Path(path).name.removesuffix(".gz")).suffix.lower()

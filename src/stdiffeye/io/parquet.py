@@ -1,0 +1,47 @@
+"""Scanpaths as Parquet (extra `tables`), one row per fixation; columns as in `fixation_table`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import whole_file
+from stdiffeye.gaze import Frame, Trial
+from stdiffeye.io.fixation_table import WORDS, table_from_trials, trials_from_table
+
+
+def read_parquet(path: str | Path, frame: Frame | None = None) -> list[Trial]:
+    """All trials of a table of fixations; `frame` serves tables without width_px and height_px."""
+    arrow = _pyarrow()
+    try:
+        table = arrow.parquet.read_table(path)
+    except (arrow.ArrowInvalid, arrow.ArrowException) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {error}") from None
+    columns = {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
+    return trials_from_table(columns, str(path), frame)
+
+
+def write_parquet(path: str | Path, trials: Iterable[Trial]) -> None:
+    """Write trials as Parquet; words are dictionary-encoded, unknown numbers are null. Whole or not at all."""
+    arrow = _pyarrow()
+    columns = {}
+    for key, values in table_from_trials(list(trials)).items():
+        if key in WORDS:
+            columns[key] = arrow.array(values.tolist(), arrow.string()).dictionary_encode()
+        else:
+            columns[key] = arrow.array(values, mask=np.isnan(values))
+    with whole_file(path) as temporary:
+        arrow.parquet.write_table(arrow.table(columns), temporary)
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError("Parquet needs pyarrow: pip install 'stdiffeye[tables]'") from None
+    return pyarrow
