@@ -165,7 +165,7 @@ def test_the_limit_can_be_set(tmp_path: Path) -> None:
         load_picture(np.zeros((100, 200), np.uint8), max_megapixels=0.01)
 
 
-@pytest.mark.parametrize("suffix", [".png", ".jpg", ".webp", ".gif", ".tif"])
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".webp", ".gif", ".tif", ".avif"])
 def test_a_truncated_file_is_an_input_error(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"cut{suffix}"
     noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
@@ -193,7 +193,7 @@ def test_what_is_no_picture_is_an_input_error(tmp_path: Path) -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(data=st.data(), suffix=st.sampled_from(["PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP", "PPM"]))
+@given(data=st.data(), suffix=st.sampled_from(["PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP", "PPM", "AVIF"]))
 def test_a_damaged_file_is_decoded_or_an_input_error_and_nothing_else(data, suffix: str, tmp_path_factory) -> None:
     buffer = io.BytesIO()
     two_colours().save(buffer, format=suffix)

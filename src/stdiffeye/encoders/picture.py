@@ -40,7 +40,7 @@ _WHITE = (255, 255, 255, 255)
 _UINT16_PER_UINT8 = 257
 _BYTES = 255
 # What Pillow's many decoders throw at broken files.
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, AttributeError)
+_BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, RuntimeError)
 
 
 def load_picture(
