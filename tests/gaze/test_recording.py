@@ -69,6 +69,19 @@ def test_a_part_keeps_its_own_events_and_messages():
         recording.within(900, 950)
 
 
+def test_samples_that_the_lid_bends_around_a_blink_are_lost_and_no_others():
+    events = (
+        Event("saccade", "left", 100, 60),
+        Event("blink", "left", 120, 20),
+        Event("saccade", "left", 200, 40),
+        Event("blink", "right", 210, 10),
+    )
+    cleaned = made(events=events).without_blink_edges()
+    lost = cleaned.time_ms[np.isnan(cleaned.left_px[:, 0])]
+    np.testing.assert_array_equal(lost, np.arange(100, 160, 2))
+    np.testing.assert_array_equal(made().without_blink_edges().left_px, made().left_px)
+
+
 def test_blocks_of_two_rates_or_two_eyes_cannot_be_joined():
     with pytest.raises(InputError, match=r"spans blocks of two rates \(500 and 250 Hz\): choose --start and --end"):
         joined([made(), made(5000, rate=250)])

@@ -165,6 +165,27 @@ class Recording:
             )
         return resample(self.time_ms, xy_px, rate_hz, self.frame)
 
+    def without_blink_edges(self) -> Recording:
+        """The same with the samples lost that a closing or opening lid bent away.
+
+        While the lid moves, the visible rest of the pupil seems to jump. EyeLink's parser reports that as a saccade
+        around the blink, so all samples of a saccade that encloses a blink of the same eye are no gaze.
+        """
+        changed: dict[str, Any] = {}
+        for eye in self.eyes:
+            blinks = [event for event in self.events if event.kind == "blink" and event.eye == eye]
+            bent = [
+                saccade
+                for saccade in self.events
+                if saccade.kind == "saccade" and saccade.eye == eye and any(_encloses(saccade, one) for one in blinks)
+            ]
+            xy_px = np.array(getattr(self, f"{eye}_px"))
+            for event in bent:
+                first, last = np.searchsorted(self.time_ms, [event.start_ms, event.start_ms + event.duration_ms])
+                xy_px[first:last] = np.nan
+            changed[f"{eye}_px"] = xy_px
+        return replace(self, **changed)
+
     def within(self, start_ms: float, end_ms: float) -> Recording:
         """The samples, events and messages with start ≤ time < end on the tracker's clock."""
         first, last = (int(edge) for edge in np.searchsorted(self.time_ms, [start_ms, end_ms]))
@@ -225,6 +246,10 @@ def _frozen(values: ArrayLike | None, shape: tuple[int, ...], what: str) -> Floa
 
 def _sliced(values: Floats | None, part: slice) -> Floats | None:
     return None if values is None else values[part]
+
+
+def _encloses(outer: Event, inner: Event) -> bool:
+    return outer.start_ms <= inner.start_ms and inner.start_ms + inner.duration_ms <= outer.start_ms + outer.duration_ms
 
 
 def _lost_share(xy_px: Points) -> float:

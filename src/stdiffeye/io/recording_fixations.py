@@ -69,7 +69,8 @@ def fixations(
     for file in track(files, "reading recordings", quiet=quiet):
         blocks = read_recording(file, frame=frame, columns=columns)
         for viewer in dict.fromkeys(block.subject for block in blocks):
-            for recording in split_trials([block for block in blocks if block.subject == viewer], start, end):
+            own = [block.without_blink_edges() for block in blocks if block.subject == viewer]
+            for recording in split_trials(own, start, end):
                 trial = _trial(recording, method, eye, rate_hz, report)
                 if trial is not None:
                     trials.append(trial)
