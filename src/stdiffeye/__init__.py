@@ -19,6 +19,12 @@ _HOMES = {
     "read_recording": "stdiffeye.io.recordings",
     "fixations": "stdiffeye.io.recording_fixations",
     "features": "stdiffeye.encoders.precompute",
+    "read_gaze": "stdiffeye.io.gaze_files",
+    "write_gaze": "stdiffeye.io.gaze_files",
+    "prepare": "stdiffeye.data.prepare",
+    "Store": "stdiffeye.data.store",
+    "read_trials": "stdiffeye.data.read",
+    "info": "stdiffeye.data.info",
     "InputError": "stdiffeye.errors",
 }
 
