@@ -132,6 +132,12 @@ def edited(folder: Path, change: dict, kind: str = "physio") -> None:
         ({"Columns": ["timestamp", "x_coordinate", "y"]}, "physio", "has no column 'y_coordinate'"),
         ({"SamplingFrequency": 0}, "physio", "SamplingFrequency must be a positive number of Hz, got 0"),
         ({"x_coordinate": {"Units": "degree"}}, "physio", "x_coordinate is in 'degree', expected pixels"),
+        (
+            {"timestamp": {"Units": "fortnight"}},
+            "physio",
+            "timestamps are in 'fortnight', expected one of ms, s, us, ns",
+        ),
+        ({"StimulusPresentation": "none"}, "events", "no StimulusPresentation.ScreenResolution"),
         ({"StimulusPresentation": {}}, "events", "no StimulusPresentation.ScreenResolution"),
     ],
 )
@@ -141,6 +147,12 @@ def test_sets_that_are_not_gaze_on_a_screen_are_refused(tmp_path, change, kind, 
     with pytest.raises(InputError) as caught:
         read_bids(folder)
     assert message in str(caught.value)
+
+
+def test_timestamps_in_seconds_are_turned_to_milliseconds(tmp_path):
+    folder = write_bids(tmp_path / "set", made()[2:], SCREEN)
+    edited(folder, {"timestamp": {"Units": "seconds"}})
+    assert read_bids(folder)[0].time_ms[1] == 500
 
 
 def test_damaged_tables_are_refused(tmp_path):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
@@ -141,6 +145,25 @@ def test_the_real_tobii_table_is_read(real_data):
 def test_a_table_that_is_not_tobii_s_is_refused_by_the_tobii_reader(tmp_path):
     with pytest.raises(InputError, match="is not a Tobii export: no gaze column such as 'GazePointLeftX'"):
         read_tobii(write(tmp_path / "a.tsv", "time\tx\ty\n0\t1\t2\n"))
+
+
+def test_a_table_in_utf_16_is_read(tmp_path):
+    (tmp_path / "a.tsv").write_bytes("time\tx\ty\n0\t1\t2\n2\t3\t4\n".encode("utf-16"))
+    (recording,) = read_recording(tmp_path / "a.tsv", frame=SCREEN)
+    np.testing.assert_array_equal(recording.left_px, [[1, 2], [3, 4]])
+
+
+CELLS = st.one_of(st.sampled_from(["", "1", "2.5", "-1", "nan", "1e999", '"', "a b", "4"]), st.text(max_size=4))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=8), st.sampled_from(",\t; "), st.booleans())
+def test_no_table_whatever_fails_otherwise_than_by_input_error(tmp_path_factory, rows, separator, headed):
+    text = "\n".join(separator.join(row) for row in ([["time", "x", "y"]] if headed else []) + rows)
+    path = tmp_path_factory.getbasetemp() / "fuzz.csv"
+    path.write_bytes(text.encode("utf-8", errors="surrogatepass"))
+    with contextlib.suppress(InputError):
+        assert all(len(recording) > 0 for recording in read_recording(path, frame=SCREEN))
 
 
 def test_unknown_kinds_folders_and_missing_files_are_refused(tmp_path):

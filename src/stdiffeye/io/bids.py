@@ -30,6 +30,12 @@ from stdiffeye.io.table import in_ms
 NOTHING = "n/a"
 PHYSIO, PHYSIO_EVENTS, EVENTS = "physio", "physioevents", "events"
 PIXELS = ("px", "pixel", "pixels", "pix")
+TIME_UNITS = {
+    "ms": ("ms", "msec", "millisecond", "milliseconds"),
+    "s": ("s", "sec", "second", "seconds"),
+    "us": ("us", "µs", "μs", "microsecond", "microseconds"),
+    "ns": ("ns", "nanosecond", "nanoseconds"),
+}
 GAZE_ON_SCREEN = "gaze-on-screen"
 PX_PER_DEGREE = "PixelsPerDegree"  # our own field; BIDS knows only size and distance
 STIMULUS = "stimulus_name"
@@ -110,7 +116,7 @@ def _one_eye(path: Path) -> _OneEye:
         raise InputError(f"{path}: SampleCoordinateSystem is {system!r}, only {GAZE_ON_SCREEN!r} is gaze on a picture")
     names, table = _cells(path, sidecar)
     for name in ("x_coordinate", "y_coordinate"):
-        unit = str((sidecar.get(name) or {}).get("Units", "pixel")).lower()
+        unit = str(_object(sidecar, name).get("Units", "pixel")).lower()
         if unit not in PIXELS:
             raise InputError(f"{path}: {name} is in {unit!r}, expected pixels")
     numbers = {name: _numbers(path, name, table[:, index]) for index, name in enumerate(names)}
@@ -118,7 +124,7 @@ def _one_eye(path: Path) -> _OneEye:
     if not isinstance(rate, int | float) or not rate > 0:
         raise InputError(f"{path}: SamplingFrequency must be a positive number of Hz, got {rate!r}")
     if "timestamp" in numbers:
-        time_ms = in_ms(numbers["timestamp"], (sidecar.get("timestamp") or {}).get("Units"))
+        time_ms = in_ms(numbers["timestamp"], _time_unit(path, sidecar))
     else:
         time_ms = (float(sidecar.get("StartTime", 0)) + np.arange(len(table)) / rate) * 1000
     frame, origin = _screen(path, sidecar)
@@ -157,7 +163,7 @@ def _numbers(path: Path, name: str, words: Any) -> Floats:
 
 
 def _screen(path: Path, sidecar: dict[str, Any]) -> tuple[Frame, tuple[str, ...]]:
-    shown = _sidecar(path, EVENTS).get("StimulusPresentation") or {}
+    shown = _object(_sidecar(path, EVENTS), "StimulusPresentation")
     resolution = shown.get("ScreenResolution")
     if not (isinstance(resolution, list) and len(resolution) == 2):
         raise InputError(f"{path}: no StimulusPresentation.ScreenResolution in the events' sidecar beside it")
@@ -177,7 +183,9 @@ def _tracker_events(path: Path, eye: Literal["left", "right"]) -> tuple[tuple[Ev
     if not file.exists():
         return (), ()
     names, table = _cells(file, _sidecar(file, PHYSIO_EVENTS))
-    unit = (_sidecar(path, PHYSIO).get("timestamp") or {}).get("Units", "ms")
+    if "onset" not in names:
+        raise InputError(f"{file} has no column 'onset'; it has {', '.join(names)}")
+    unit = _time_unit(path, _sidecar(path, PHYSIO)) or "ms"
     events, messages = [], []
     for cells in table:
         row = dict(zip(names, cells, strict=True))
@@ -190,6 +198,22 @@ def _tracker_events(path: Path, eye: Literal["left", "right"]) -> tuple[tuple[Ev
         elif row.get("message", NOTHING) != NOTHING:
             messages.append(Message(start_ms, row["message"]))
     return tuple(events), tuple(messages)
+
+
+def _object(sidecar: dict[str, Any], name: str) -> dict[str, Any]:
+    value = sidecar.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _time_unit(path: Path, sidecar: dict[str, Any]) -> str | None:
+    """The unit of the timestamps; None where the sidecar does not say."""
+    word = _object(sidecar, "timestamp").get("Units")
+    if word is None:
+        return None
+    unit = next((unit for unit, words in TIME_UNITS.items() if str(word).lower() in words), None)
+    if unit is None:
+        raise InputError(f"{path}: timestamps are in {word!r}, expected one of {', '.join(TIME_UNITS)}")
+    return unit
 
 
 def _xy(x: float, y: float) -> XY | None:

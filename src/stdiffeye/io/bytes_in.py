@@ -10,6 +10,7 @@ from stdiffeye.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 EDF_MAGIC = b"SR_RESEARCH"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 LOOKED_AT = 4096
 
 
@@ -37,6 +38,8 @@ def text_bytes(path: Path, kind: str) -> bytes:
     data = read_bytes(path)
     if data.startswith(EDF_MAGIC):
         raise InputError(f"{path} is an EyeLink EDF file, not {kind}: give it the suffix .edf")
+    if data.startswith(UTF16_MARKS):  # some versions of Tobii Studio export so
+        data = data.decode("utf-16", errors="replace").encode()
     if b"\0" in data[:LOOKED_AT]:
         raise InputError(f"{path} is binary, not {kind}")
     return data

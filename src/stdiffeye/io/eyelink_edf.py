@@ -139,7 +139,8 @@ def _quiet_library() -> Iterator[None]:
     try:
         yield
     finally:
-        ctypes.CDLL(None).fflush(None)
+        if os.name == "posix":
+            ctypes.CDLL(None).fflush(None)
         for target, copy in enumerate(kept, start=1):
             os.dup2(copy, target)
             os.close(copy)

@@ -116,8 +116,8 @@ class Table:
         lines = [line for line in decoded(text_bytes(path, "a table")).splitlines() if line.strip() and line[0] != "#"]
         if len(lines) < 2:
             raise InputError(f"{path} holds no samples: a table needs a header line and rows below it")
-        delimiter = _delimiter(lines, path)
         try:
+            delimiter = _delimiter(lines, path)
             header, *rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
         except csv.Error as error:
             raise InputError(f"{path} is not a table: {error}") from None
@@ -178,8 +178,8 @@ def recordings_of(
     recordings = []
     for (subject, name), part in _runs(keys):
         time = time_ms[part]
-        if np.isnan(time).any():
-            raise InputError(f"row {part.start + int(np.isnan(time).argmax()) + 2} of {name!r} has no time")
+        if not np.isfinite(time).all():
+            raise InputError(f"row {part.start + int((~np.isfinite(time)).argmax()) + 2} of {name!r} has no time")
         if (np.diff(time) <= 0).any():
             at = int((np.diff(time) <= 0).argmax())
             raise InputError(
