@@ -51,3 +51,16 @@ def text_on(colour: Any) -> str:
     channels = np.array(to_rgb(colour), dtype=np.float64)
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     return "black" if linear @ (0.2126, 0.7152, 0.0722) > BLACK_TEXT_FROM_LUMINANCE else "white"
+
+
+def shades(colours: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Each different colour, darker and paler forms of it, black and white, as whole numbers: for a palette of few."""
+    from matplotlib.colors import to_rgb
+
+    found = [(0, 0, 0), (255, 255, 255)]
+    for colour in dict.fromkeys(colours):
+        pure = 255 * np.array(to_rgb(colour))
+        for mixed in (pure, 0.7 * pure, 0.45 * pure, 0.5 * pure + 127):
+            red, green, blue = np.round(mixed).astype(int).tolist()
+            found.append((red, green, blue))
+    return found

@@ -9,6 +9,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.plot import canvas, overlay
 from stdiffeye.plot.colours import category
+from stdiffeye.plot.density import draw_density
 from stdiffeye.plot.picture import DIM, backdrop
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Noun = Scanpath | Trajectory | Trial
 
-KINDS = ("scanpath", "trajectory")
+KINDS = ("scanpath", "trajectory", "density")
 COLOURS = ("time", "sample")
 LONGER_SIDE_IN = 7.0
 NOTEBOOK_DPI = 100
@@ -35,6 +36,7 @@ def draw(
     dim: float = DIM,
     fit: str | None = None,
     title: str | None = None,
+    room_for: Sequence[Noun] = (),
 ) -> Axes:
     """Draw gaze over its picture, or over a blank frame.
 
@@ -43,11 +45,12 @@ def draw(
     noun : a Scanpath, Trajectory or Trial, or several of one picture.
     picture : file, PIL image or array; by default the trial's own, where its file is there.
     ax : matplotlib axes to draw in; by default those of a new figure (`ax.figure`).
-    kind : "scanpath" or "trajectory"; by default the trajectory, where there is one.
+    kind : "scanpath", "trajectory" or "density"; by default the trajectory, where there is one.
     colour : "time", "sample" (one per noun), or any colour; by default time for one noun, sample for several.
     numbers : number the fixations; by default for up to two nouns.
     dim : share of black laid over the picture.
     fit : how the picture lies in the gaze's frame, see `stdiffeye.plot.picture.backdrop`.
+    room_for : other gaze in the same frame that must also fit into view, so that several drawings show the same part.
 
     >>> from stdiffeye import Frame, Scanpath
     >>> ax = draw(Scanpath([[20, 30], [70, 50]], Frame(100, 80)))
@@ -58,13 +61,16 @@ def draw(
     if kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     behind = backdrop(_own_picture(nouns) if picture is None else picture, frame, fit)
-    points = [gaze.xy_px for one in nouns for gaze in (_scanpath(one), _trajectory(one)) if gaze is not None]
+    points = points_of([*nouns, *room_for]) if kind != "density" else []
     with canvas.style():
         if ax is None:
             ax = _new_axes(frame, points)
         overlay.set_view(ax, frame, points)
-        behind.show(ax, frame, dim)
-        _draw_each(ax, nouns, kind, colour, numbers)
+        behind.show(ax, frame, dim, grey=kind == "density")
+        if kind == "density":
+            draw_density(ax, [_dwelling(one).xy_px for one in nouns], frame)
+        else:
+            _draw_each(ax, nouns, kind, colour, numbers)
         box = next((one.target_box_px for one in nouns if isinstance(one, Trial) and one.target_box_px), None)
         if box is not None:
             overlay.draw_target(ax, box)
@@ -79,23 +85,28 @@ def png(noun: Noun | Sequence[Noun], **options: Any) -> bytes:
     return canvas.png_bytes(draw(noun, **options), dpi=NOTEBOOK_DPI)
 
 
+def points_of(nouns: Sequence[Noun]) -> list[Any]:
+    """(n, 2) positions of every scanpath and trajectory in `nouns`, px."""
+    return [gaze.xy_px for one in nouns for gaze in (_scanpath(one), _trajectory(one)) if gaze is not None]
+
+
 def _draw_each(ax: Axes, nouns: list[Noun], kind: str, colour: str | None, numbers: bool | None) -> None:
     colour = colour or ("time" if len(nouns) == 1 else "sample")
     numbers = len(nouns) <= MAX_NUMBERED if numbers is None else numbers
-    alpha = 1.0 if len(nouns) <= MAX_NUMBERED else 0.85
     for number, one in enumerate(nouns):
         paint = {"time": None, "sample": category(number)}.get(colour, colour)
         scanpath, trajectory = _scanpath(one), _trajectory(one)
         if kind == "trajectory":
             if trajectory is None:
                 raise InputError(f"{one!r} has no trajectory to draw: use kind='scanpath'")
-            line = overlay.draw_trajectory(ax, trajectory, paint, alpha)
+            line = overlay.draw_trajectory(ax, trajectory, paint)
             if paint is None and number == 0:
                 overlay.time_bar(ax, line, trajectory.frame)
+            scanpath = scanpath or _extracted(trajectory)
         elif scanpath is None:
             raise InputError(f"{one!r} has no scanpath to draw: use kind='trajectory'")
         if scanpath is not None:
-            overlay.draw_scanpath(ax, scanpath, paint, numbers, hollow=kind == "trajectory", alpha=alpha)
+            overlay.draw_scanpath(ax, scanpath, paint, numbers, hollow=kind == "trajectory")
 
 
 def _new_axes(frame: Frame, points: list[Any]) -> Axes:
@@ -121,6 +132,23 @@ def _as_list(noun: Noun | Sequence[Noun]) -> list[Noun]:
 def _own_picture(nouns: list[Noun]) -> Any:
     own = (one.picture for one in nouns if isinstance(one, Trial))
     return next((path for path in own if path is not None and path.is_file()), None)
+
+
+def _extracted(trajectory: Trajectory) -> Scanpath | None:
+    """Fixations to mark where a trajectory comes without them; None where there are none to be found."""
+    from stdiffeye.gaze.fixations import extract
+
+    try:
+        return extract(trajectory)
+    except InputError:
+        return None
+
+
+def _dwelling(noun: Noun) -> Scanpath | Trajectory:
+    """What a density counts: fixations where they are known, else samples, which are mostly fixations."""
+    gaze = _scanpath(noun) or _trajectory(noun)
+    assert gaze is not None
+    return gaze
 
 
 def _scanpath(noun: Noun) -> Scanpath | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 # Radii of circles as shares of the square root of the frame's area on paper.
-RADIUS_SMALLEST, RADIUS_LARGEST = 0.013, 0.042
+RADIUS_SMALLEST, RADIUS_LARGEST = 0.016, 0.042
 RADIUS_WITHOUT_DURATION = 0.024
 # A fixation of this length has the largest circle; areas are proportional to duration below it.
 LONGEST_MS = 800.0
@@ -80,9 +80,7 @@ def set_view(ax: Axes, frame: Frame, points_px: list[Floats]) -> None:
     ax.set_axis_off()
 
 
-def draw_scanpath(
-    ax: Axes, scanpath: Scanpath, colour: Any = None, numbers: bool = True, hollow: bool = False, alpha: float = 1.0
-) -> None:
+def draw_scanpath(ax: Axes, scanpath: Scanpath, colour: Any = None, numbers: bool = True, hollow: bool = False) -> None:
     """Numbered circles, area by duration, joined by arrows.
 
     Parameters
@@ -94,13 +92,13 @@ def draw_scanpath(
     radii_pt = marks.radii_pt(scanpath)
     faces = by_time(time_share(scanpath)) if colour is None else [colour] * len(scanpath)
     if not hollow:
-        _arrows(ax, scanpath.xy_px, radii_pt, marks, faces, alpha)
-    _circles(ax, scanpath.xy_px, radii_pt, faces, hollow, alpha)
+        _arrows(ax, scanpath.xy_px, radii_pt, marks, "white" if colour is None else colour)
+    _circles(ax, scanpath.xy_px, radii_pt, faces, hollow)
     if numbers:
         _numbers(ax, scanpath.xy_px, radii_pt, marks, faces, hollow)
 
 
-def draw_trajectory(ax: Axes, trajectory: Trajectory, colour: Any = None, alpha: float = 1.0) -> Any:
+def draw_trajectory(ax: Axes, trajectory: Trajectory, colour: Any = None) -> Any:
     """The gaze's path, coloured by time (or one colour), broken where the eye was lost; returns the coloured line."""
     from matplotlib.collections import LineCollection
 
@@ -111,8 +109,8 @@ def draw_trajectory(ax: Axes, trajectory: Trajectory, colour: Any = None, alpha:
     ends = {"capstyle": "round", "joinstyle": "round"}
     width = marks.line_pt * 0.8
     for rim_pt, rim in ((width * 2.6, "black"), (width * 1.9, "white")):
-        ax.plot(*xy.T, color=rim, linewidth=rim_pt, alpha=0.75 * alpha, solid_capstyle="round", zorder=2)
-    line = LineCollection(list(segments[whole]), linewidths=width, zorder=2.2, alpha=alpha, **ends)
+        ax.plot(*xy.T, color=rim, linewidth=rim_pt, alpha=0.75, solid_capstyle="round", zorder=2)
+    line = LineCollection(list(segments[whole]), linewidths=width, zorder=2.2, **ends)
     if colour is None:
         line.set_array(trajectory.time_ms[1:][whole] / 1000)
         line.set_cmap(time_scale())
@@ -159,13 +157,19 @@ def time_share(scanpath: Scanpath) -> Floats:
     return time / max(float(time[-1]), 1e-9)
 
 
-def _arrows(ax: Axes, xy_px: Floats, radii_pt: Floats, marks: Marks, colours: Any, alpha: float) -> None:
+def _arrows(ax: Axes, xy_px: Floats, radii_pt: Floats, marks: Marks, colour: Any) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.patheffects import Normal, Stroke
 
     scale = points_per_px(ax)
     line = marks.line_pt
-    halo = [Stroke(linewidth=line * 2.8, foreground="black", alpha=0.55 * alpha), Normal()]
+    halo = [Stroke(linewidth=line * 2.8, foreground="black", alpha=0.55), Normal()]
+    if colour != "white":
+        halo = [
+            Stroke(linewidth=line * 3.2, foreground="black", alpha=0.55),
+            Stroke(linewidth=line * 2.2, foreground="white"),
+            Normal(),
+        ]
     for m in range(len(xy_px) - 1):
         gap_pt = np.hypot(*(xy_px[m + 1] - xy_px[m])) * scale - radii_pt[m] - radii_pt[m + 1]
         if gap_pt <= line:
@@ -179,15 +183,14 @@ def _arrows(ax: Axes, xy_px: Floats, radii_pt: Floats, marks: Marks, colours: An
             shrinkA=radii_pt[m],
             shrinkB=radii_pt[m + 1],
             linewidth=line,
-            color="white",
-            alpha=alpha,
+            color=colour,
             path_effects=halo,
             zorder=3,
         )
         ax.add_patch(arrow)
 
 
-def _circles(ax: Axes, xy_px: Floats, radii_pt: Floats, faces: Any, hollow: bool, alpha: float) -> None:
+def _circles(ax: Axes, xy_px: Floats, radii_pt: Floats, faces: Any, hollow: bool) -> None:
     rim = np.maximum(0.5, radii_pt * 2 * RIM_SHARE)
     areas = (2 * radii_pt) ** 2
     for m, (x, y) in enumerate(xy_px):
@@ -195,7 +198,7 @@ def _circles(ax: Axes, xy_px: Floats, radii_pt: Floats, faces: Any, hollow: bool
         if hollow:
             rings = [("none", "black", 3.0), ("none", "white", 2.2), ("none", faces[m], 1.4)]
         for face, edge, share in rings:
-            ax.scatter(*(x, y), s=areas[m], facecolor=face, edgecolor=edge, lw=share * rim[m], alpha=alpha, zorder=4)
+            ax.scatter(*(x, y), s=areas[m], facecolor=face, edgecolor=edge, lw=share * rim[m], zorder=4)
 
 
 def _numbers(ax: Axes, xy_px: Floats, radii_pt: Floats, marks: Marks, faces: Any, hollow: bool) -> None:
@@ -207,7 +210,7 @@ def _numbers(ax: Axes, xy_px: Floats, radii_pt: Floats, marks: Marks, faces: Any
         dx, dy = places[m]
         centred = dx == 0 and dy == 0 and not hollow
         colour = text_on(faces[m]) if centred else "white"
-        halo = [withStroke(linewidth=font * (0.12 if centred else 0.3), foreground=text_on(colour))]
+        halo = [] if centred else [withStroke(linewidth=font * 0.3, foreground="black")]
         ax.annotate(
             str(m + 1),
             (x, y),
@@ -227,8 +230,8 @@ def _numbers(ax: Axes, xy_px: Floats, radii_pt: Floats, marks: Marks, faces: Any
 def label_places(xy_pt: Floats, radii_pt: Floats, font_pt: float, room_pt: Floats | float) -> Floats:
     """(M, 2) where each number goes, in points from its fixation (y down), so that no two numbers lie on each other.
 
-    A number stays in its circle if it fits there (`room_pt` is the room inside) and no earlier number is in the way;
-    otherwise the first free place around the circle is taken, or the least crowded one.
+    A number stays in its circle if it fits there (`room_pt` is the room inside), no later circle covers it and no
+    earlier number is in the way; otherwise the first free place around the circle is taken, or the freest one.
     """
     room = np.broadcast_to(np.asarray(room_pt, dtype=np.float64), (len(xy_pt),))
     placed: list[Floats] = []
@@ -238,12 +241,16 @@ def label_places(xy_pt: Floats, radii_pt: Floats, font_pt: float, room_pt: Float
     for m, centre in enumerate(xy_pt):
         width = font_pt * 0.7 * len(str(m + 1))
         reach = radii_pt[m] + 0.35 * font_pt + 0.25 * width
-        candidates = np.concatenate([np.zeros((int(room[m] >= 0.45 * width), 2)), around * reach, around * reach * 1.8])
-        distance = np.full(len(candidates), np.inf)
+        within = np.zeros((int(room[m] >= 0.6 * width), 2))
+        candidates = np.concatenate([within, around * reach, around * reach * 1.6])
+        clearance = np.full(len(candidates), np.inf)
         for other in placed:
-            gap = np.abs(centre + candidates - other) / (width, font_pt)
-            distance = np.minimum(distance, gap.max(axis=1))
-        free = np.flatnonzero(distance >= 1)
-        offsets[m] = candidates[free[0] if len(free) else int(distance.argmax())]
+            clearance = np.minimum(clearance, (np.abs(centre + candidates - other) / (width, font_pt)).max(axis=1))
+        for k in range(len(xy_pt)):
+            gap = (np.hypot(*(centre + candidates - xy_pt[k]).T) - radii_pt[k]) / (0.3 * font_pt)
+            counts = np.arange(len(candidates)) >= (len(within) if k <= m else 0)
+            clearance = np.where(counts, np.minimum(clearance, gap), clearance)
+        free = np.flatnonzero(clearance >= 1)
+        offsets[m] = candidates[free[0] if len(free) else int(clearance.argmax())]
         placed.append(centre + offsets[m])
     return offsets

@@ -23,6 +23,7 @@ MAX_SIDE_PX = 1800
 ASPECT_TOLERANCE = 0.02
 DIM = 0.3
 BLANK = 0.96
+LUMA = np.array([0.2126, 0.7152, 0.0722])
 SCREEN_GREY = 0.5
 
 
@@ -33,8 +34,8 @@ class Backdrop:
     pixels: Pixels | None
     box_px: tuple[float, float, float, float]
 
-    def show(self, ax: Axes, frame: Frame, dim: float) -> None:
-        """Draw the frame's area and the picture in it, veiled with black by the share `dim`."""
+    def show(self, ax: Axes, frame: Frame, dim: float, grey: bool = False) -> None:
+        """Draw the frame's area and the picture in it, veiled with black by the share `dim`, in grey if need be."""
         from matplotlib.patches import Rectangle
 
         face = (BLANK if self.pixels is None else SCREEN_GREY,) * 3
@@ -46,6 +47,8 @@ class Backdrop:
             limits = ax.get_xlim(), ax.get_ylim()
             extent = (left - 0.5, left + width - 0.5, top + height - 0.5, top - 0.5)
             shade = (self.pixels * (1 - dim)).astype(np.uint8)
+            if grey:
+                shade = np.repeat((shade @ LUMA)[..., None], 3, axis=2).astype(np.uint8)
             ax.imshow(shade, extent=extent, interpolation="antialiased", aspect="equal", zorder=0.5)
             ax.set(xlim=limits[0], ylim=limits[1])
 

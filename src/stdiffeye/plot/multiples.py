@@ -1,0 +1,122 @@
+"""Small multiples: one row per picture, one column per system, as in the paper's qualitative figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Trial
+from stdiffeye.plot import canvas, overlay
+from stdiffeye.plot.drawing import draw, points_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Key = tuple[str, str]
+
+COLUMN_IN, GAP_IN, TITLE_IN, TASK_IN = 2.6, 0.06, 0.24, 0.24
+MAX_ROWS = 6
+PICTURE_SUFFIXES = ("", ".jpg", ".jpeg", ".png")
+
+
+def multiples(
+    systems: Mapping[str, Sequence[Trial]],
+    pictures: Any = None,
+    stimuli: Sequence[Key] | None = None,
+    per_cell: int = 1,
+    fit: str | None = None,
+    **options: Any,
+) -> Figure:
+    """Draw the same pictures as seen by people and by each system.
+
+    Parameters
+    ----------
+    systems : column title → trials, in the order of the columns, e.g. {"human": …, "ours": …}.
+    pictures : a folder with files called like the stimuli, one picture for all, or a mapping stimulus name → picture;
+        by default the trials' own.
+    stimuli : (name, task) of the rows; by default the first six that every system has.
+    per_cell : viewers in each cell.
+    options : as in `draw`.
+    """
+    by_system = {name: _by_stimulus(trials) for name, trials in systems.items()}
+    if not by_system:
+        raise InputError("small multiples need at least one system, got none")
+    keys = list(stimuli) if stimuli is not None else _shared(by_system)[:MAX_ROWS]
+    if not keys:
+        raise InputError(f"no stimulus (name, task) is shared by all of {', '.join(by_system)}")
+    cells = [[found.get(key, [])[:per_cell] for found in by_system.values()] for key in keys]
+    figure, axes = _grid(cells, bool(any(task for _, task in keys)))
+    for ax_row, key, row in zip(axes, keys, cells, strict=True):
+        together = [trial for cell in row for trial in cell]
+        for ax, trials in zip(ax_row, row, strict=True):
+            if trials:
+                draw(trials, _picture(pictures, key[0]), ax, fit=fit, room_for=together, **options)
+    _label(figure, axes, list(by_system), [task for _, task in keys])
+    return figure
+
+
+def _grid(cells: list[list[list[Trial]]], tasks: bool) -> tuple[Figure, list[list[Axes]]]:
+    """Axes placed by hand: sizes of marks follow from them, so they must be final before anything is drawn."""
+    left_in, title_in = TASK_IN if tasks else GAP_IN, TITLE_IN
+    heights_in = [COLUMN_IN * _aspect(row) for row in cells]
+    width_in = left_in + len(cells[0]) * (COLUMN_IN + GAP_IN)
+    height_in = title_in + sum(height + GAP_IN for height in heights_in)
+    figure = canvas.new_figure(width_in, height_in, constrained=False)
+    axes, bottom_in = [], height_in - title_in
+    for height in heights_in:
+        bottom_in -= height
+        lefts_in = [left_in + column * (COLUMN_IN + GAP_IN) for column in range(len(cells[0]))]
+        size = COLUMN_IN / width_in, height / height_in
+        axes.append([figure.add_axes((left / width_in, bottom_in / height_in, *size)) for left in lefts_in])
+        bottom_in -= GAP_IN
+    for ax in (ax for row in axes for ax in row):
+        ax.set_axis_off()
+    return figure, axes
+
+
+def _aspect(row: list[list[Trial]]) -> float:
+    """Height over width of what the cells of a row show."""
+    trials = [trial for cell in row for trial in cell]
+    if not trials:
+        return 0.75
+    left, right, top, bottom = overlay.view_px(trials[0].frame, points_of(trials))
+    return (bottom - top) / (right - left)
+
+
+def _label(figure: Figure, axes: list[list[Axes]], names: list[str], tasks: list[str]) -> None:
+    with canvas.style():
+        for ax, name in zip(axes[0], names, strict=True):
+            box = ax.get_position()
+            figure.text((box.x0 + box.x1) / 2, box.y1, name, ha="center", va="bottom", fontsize=10)
+        for row, task in zip(axes, tasks, strict=True):
+            box = row[0].get_position()
+            words: dict[str, Any] = {"rotation": 90, "fontsize": 9, "style": "italic"}
+            figure.text(box.x0, (box.y0 + box.y1) / 2, f"{task} " if task else "", ha="right", va="center", **words)
+
+
+def _by_stimulus(trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
+    found: dict[Key, list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.key, []).append(trial)
+    return found
+
+
+def _shared(by_system: Mapping[str, Mapping[Key, list[Trial]]]) -> list[Key]:
+    first, *others = by_system.values()
+    return [key for key in first if all(key in other for other in others)]
+
+
+def _picture(pictures: Any, name: str) -> Any:
+    """The picture of a stimulus, from a mapping, a folder, or the same one for all."""
+    if isinstance(pictures, Mapping):
+        return pictures.get(name)
+    if isinstance(pictures, str | Path) and Path(pictures).is_dir():
+        candidates = [Path(pictures) / f"{name}{suffix}" for suffix in PICTURE_SUFFIXES]
+        found = next((path for path in candidates if path.is_file()), None)
+        if found is None:
+            raise InputError(f"{pictures} holds no picture called {name!r} (tried {', '.join(PICTURE_SUFFIXES[1:])})")
+        return found
+    return pictures
