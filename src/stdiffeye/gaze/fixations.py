@@ -17,6 +17,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import idt, ivt, judd
 from stdiffeye.gaze.nouns import Scanpath, Trajectory
 
+MILLISECONDS = np.float64(1000)
 EXTRACTORS: dict[str, Callable[..., NDArray[np.int64]]] = {
     "judd": judd.fixation_intervals,
     "ivt": ivt.fixation_intervals,
@@ -64,10 +65,9 @@ def scanpath_of(trajectory: Trajectory, intervals: NDArray[np.int64]) -> Scanpat
     """The scanpath whose fixations are the given stretches [start, stop) of a trajectory."""
     from stdiffeye.gaze import _kernels
 
-    sample_ms = 1000 / trajectory.rate_hz
     return Scanpath(
         _kernels.median_places(trajectory.xy_px, trajectory.lost, intervals),
         trajectory.frame,
-        duration_ms=np.float64(sample_ms) * (intervals[:, 1] - intervals[:, 0]),
-        onset_ms=np.float64(sample_ms) * intervals[:, 0],
+        duration_ms=(intervals[:, 1] - intervals[:, 0]) * MILLISECONDS / trajectory.rate_hz,
+        onset_ms=intervals[:, 0] * MILLISECONDS / trajectory.rate_hz,
     )

@@ -41,7 +41,7 @@ class LiftConstants:
     """How long drift keeps its velocity."""
     noise_deg: float = 0.0045
     """Standard deviation of the tracker's noise, per axis and sample."""
-    min_path_deg: float = 0.81
+    min_path_deg: float = 1.12
     """Path of the smallest saccades, there and back: what they lack in amplitude they overshoot."""
     outward_share: float = 0.67
     """The share of an overshooting movement's duration that goes outward."""

@@ -27,7 +27,6 @@ from stdiffeye.reproduce.lifting_report import document
 RATE_HZ = 240.0
 MIN_AMPLITUDE_DEG = 0.5  # below, an expert's first and last sample of a saccade say little about its amplitude
 SMALL_DEG = 0.4  # below, Judd's rule cannot see a saccade that goes straight to its goal
-SMALL_PATH_PERCENTILE = 25
 MIN_OVERSHOOT_DEG = 0.1
 MOVING_DEG_S = 20.0
 MAX_LAG_MS = 100.0
@@ -104,7 +103,7 @@ def fit(lund2013: Path, recordings: Sequence[Trajectory], saccades: Sequence[Sac
         drift_deg2_s=drift_deg2_s,
         drift_persistence_ms=persistence_ms,
         noise_deg=noise_deg,
-        min_path_deg=float(np.percentile([saccade.path_deg for saccade in small], SMALL_PATH_PERCENTILE)),
+        min_path_deg=float(np.median([saccade.path_deg for saccade in small])),
         outward_share=float(np.median(overshooting)),
     )
     shoulder_ms, share_before = shoulders(partly)
@@ -194,7 +193,7 @@ def shoulders(constants: LiftConstants) -> tuple[float, float]:
     """How much longer than the movement Judd's interval is (ms), and the share of that before it."""
     frame, hold_ms, gap_ms = Frame(1000, 1000, px_per_degree=25), 400.0, 200.0
     before, after = [], []
-    for amplitude_deg in np.arange(1, 20, 0.25):
+    for amplitude_deg in np.arange(1.5, 20, 0.25):  # large enough not to overshoot
         places = np.array([[100, 500], [100 + 25 * amplitude_deg, 500]])
         path = Scanpath(places, frame, np.array([hold_ms, hold_ms]), np.array([0.0, hold_ms + gap_ms]))
         found = extract(lift(path, RATE_HZ, constants=constants))

@@ -21,7 +21,7 @@ WORDS = {
     "drift_deg2_s": "diffusion constant of drift, deg²/s (DOVES, within fixations)",
     "drift_persistence_ms": "how long drift keeps its velocity, ms (DOVES)",
     "noise_deg": "tracker noise per axis and sample, deg (DOVES)",
-    "min_path_deg": "path of small saccades, deg (DOVES, below 0.4 deg, lower quartile)",
+    "min_path_deg": "path of small saccades, deg (DOVES, below 0.4 deg, median)",
     "outward_share": "share of a small saccade's time that goes outward (DOVES)",
 }
 
