@@ -6,6 +6,7 @@ is a denoising attention (see `model.parts.Geometry`), fed by a density of where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -17,14 +18,14 @@ from stdiffeye.data.batches import NO_CHANGE, Augment, ScanpathBatches
 from stdiffeye.diffusion import NoiseSource, SamplerName, add_noise, estimate_z0, make_schedule, sample, target
 from stdiffeye.diffusion.objective import Prediction
 from stdiffeye.diffusion.schedule import ScheduleName
-from stdiffeye.encoders import TextEncoder
 from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Scanpath
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.model.parts import Geometry, Picture
-from stdiffeye.model.picture import TEXT_WIDTH, DensityHead, Fusion, PictureConfig, grid_centres
+from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_centres
 from stdiffeye.systems.draws import Draws
-from stdiffeye.systems.part import BatchPlan, Part, Sources
+from stdiffeye.systems.part import BatchPlan, Look, Part, Sources
 from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token, to_tokens
 
 
@@ -105,10 +106,21 @@ class Drawn:
     gap_ms: Tensor  # (S, M)
     length: Tensor  # (S,)
 
+    def scanpaths(self, frame: Frame) -> list[Scanpath]:
+        """As nouns, with onsets that count from the first fixation."""
+        return [self._scanpath(row, frame) for row in range(len(self.length))]
+
+    def _scanpath(self, row: int, frame: Frame) -> Scanpath:
+        n = int(self.length[row])
+        xy, duration, gap = (part[row, :n].cpu().double().numpy() for part in (self.xy, self.duration_ms, self.gap_ms))
+        onset = np.concatenate([[0.0], np.cumsum(duration + gap)[:-1]])
+        return Scanpath(frame.denormalise(xy), frame, duration, onset)
+
 
 class Coarse(Part):
     """p(scanpath | picture, words, viewing time)."""
 
+    draws_scanpaths = True
     place: Tensor
 
     def __init__(self, config: CoarseConfig) -> None:
@@ -195,6 +207,18 @@ class Coarse(Part):
     # ---------------------------------------------------------------- generation
 
     @torch.no_grad()
+    def scanpaths(self, look: Look, seeds: Sequence[int]) -> list[Scanpath]:
+        assert look.features is not None
+        device = self.place.device
+        manner = torch.tensor([self.manner_number(look.manner)], device=device)
+        picture = self.look(look.features.to(device), look.words.to(device), manner)
+        count = len(seeds)
+        seconds = torch.full((count,), float("nan") if look.seconds is None else look.seconds, device=device)
+        zeros = torch.zeros(count, device=device)
+        conditions = Conditions(manner.expand(count), seconds, zeros, zeros.long())
+        return self.draw(picture, conditions, NoiseSource(seeds)).scanpaths(look.frame)
+
+    @torch.no_grad()
     def draw(
         self,
         picture: Picture,
@@ -261,13 +285,12 @@ class CoarseBatches:
             plan.seed,
             augment=changes,
         )
-        self.features, self.words, self.plan = sources.features, sources.words, plan
-        self.part = part
+        self.features, self.sources, self.plan, self.part = sources.features, sources, plan, part
 
     def batch(self, step: int) -> ScanpathTensors:
         x, part = self.source.batch(step, self.plan.ranks.mine), self.part
         features = self.features.get([s.picture for s in x.stimuli if s.picture], x.flip.tolist())
-        words = torch.stack([word_vector(self.words, s.task) for s in x.stimuli])
+        words = torch.stack([self.sources.word_vector(s.task) for s in x.stimuli])
         manner = torch.tensor([part.manner_number(s.dataset) for s in x.stimuli])
         tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
         length = torch.from_numpy(x.length)
@@ -278,15 +301,6 @@ class CoarseBatches:
         conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, start, length)
         image = torch.from_numpy(features).to(self.plan.device).float()
         return ScanpathTensors(image, words, manner, density, tokens, known, conditions).to(self.plan.device)
-
-
-def word_vector(encoder: TextEncoder | None, task: str) -> Tensor:
-    """(512,) of a task's words; zeros for free viewing."""
-    if not task:
-        return torch.zeros(TEXT_WIDTH)
-    if encoder is None:
-        raise InputError(f"the task {task!r} needs a text encoder")
-    return encoder.encode(task)
 
 
 def token_mask(length: Tensor, tokens: int) -> Tensor:

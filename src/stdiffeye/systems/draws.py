@@ -32,6 +32,14 @@ class Ranks:
             dist.all_reduce(value)
         return value
 
+    def gather(self, value: Tensor) -> Tensor:
+        """The rows of all processes, in the order that one process would have them."""
+        if self.world == 1:
+            return value.detach()
+        parts = [torch.empty_like(value) for _ in range(self.world)]
+        dist.all_gather(parts, value.detach().contiguous())
+        return torch.cat(parts)
+
 
 ALONE = Ranks()
 

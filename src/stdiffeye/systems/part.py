@@ -10,8 +10,13 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from stdiffeye.data.batches import Stimulus
 from stdiffeye.data.store import Store
+from stdiffeye.encoders import TextEncoder
 from stdiffeye.encoders.cache import FeatureCache
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Scanpath
+from stdiffeye.model.picture import TEXT_WIDTH
 from stdiffeye.systems.draws import ALONE, Draws, Ranks
 
 
@@ -35,8 +40,35 @@ class Sources:
     stores: Sequence[Store]
     features: FeatureCache | None = None
     """Pictures' features; None for parts that need no picture."""
-    words: Any = None
+    words: TextEncoder | None = None
     """The text encoder; None for free viewing alone."""
+
+    def word_vector(self, task: str) -> Tensor:
+        """(512,) of a task's words; zeros for free viewing."""
+        if not task:
+            return torch.zeros(TEXT_WIDTH)
+        if self.words is None:
+            raise InputError(f"the task {task!r} needs a text encoder")
+        return self.words.encode(task)
+
+    def look(self, stimulus: Stimulus, frame: Frame, seconds: float | None, flip: bool = False) -> Look:
+        """A stimulus of the stores, ready to be looked at."""
+        features = None
+        if self.features is not None and stimulus.picture is not None:
+            features = torch.from_numpy(self.features.get([stimulus.picture], flip)).float()
+        return Look(features, self.word_vector(stimulus.task)[None], frame, seconds, stimulus.dataset)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is to be looked at: a stimulus, for how long, and the frame that its gaze is wanted in."""
+
+    features: Tensor | None  # (1, N, C) of the picture
+    words: Tensor  # (1, 512) of the task
+    frame: Frame
+    seconds: float | None = None
+    manner: str = ""
+    """Data set whose manner of viewing is wanted; "" for any."""
 
 
 class Batches(Protocol):
@@ -49,6 +81,7 @@ class Part(nn.Module):
     """A network that is trained by itself: a whole system, or one half of one."""
 
     needs_pictures: bool = True
+    draws_scanpaths: bool = False
 
     @abstractmethod
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> Batches:
@@ -57,6 +90,10 @@ class Part(nn.Module):
     @abstractmethod
     def loss(self, batch: Any, draws: Draws) -> dict[str, Tensor]:
         """The parts of the loss by name; `total` is what is minimised."""
+
+    def scanpaths(self, look: Look, seeds: Sequence[int]) -> list[Scanpath]:
+        """One scanpath per seed, where the part draws scanpaths (`draws_scanpaths`)."""
+        raise TypeError(f"{type(self).__name__} draws no scanpaths")
 
     def extra_state(self) -> dict[str, Tensor]:
         """What else must survive a restart (the loss-aware step sampler)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def load_checkpoint(path: Path, part: Part, mean: Part, optimiser: Optimizer) ->
     return Progress(int(about["step"]), float(about["seconds"]), float(about["best"]))
 
 
-def save_weights(path: Path, part: Part, about: dict[str, object] | None = None, half: bool = False) -> None:
+def save_weights(path: Path, part: Part, about: Mapping[str, object] | None = None, half: bool = False) -> None:
     """The weights alone, as a model is shipped; `half` stores them as float16."""
     state = {n: (t.half() if half and t.is_floating_point() else t) for n, t in part.state_dict().items()}
     _save(path, state, about or {})
@@ -79,7 +80,7 @@ def load_weights(path: Path, part: Part) -> dict[str, str]:
     return about
 
 
-def _save(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
+def _save(path: Path, tensors: dict[str, Tensor], about: Mapping[str, object]) -> None:
     metadata = {"format": FORMAT, "version": VERSION, "about": json.dumps(about)}
     with whole_file(path) as temporary:
         save_file({name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}, temporary, metadata)

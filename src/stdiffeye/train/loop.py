@@ -1,0 +1,235 @@
+"""The training loop of one part: set up, fit, validate, keep.
+
+Batches and noise depend on (seed, step) alone, so a run that was killed goes on from its last checkpoint and ends with
+the same weights as one that was not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import ctypes.util
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.optim import AdamW
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import write_text
+from stdiffeye.progress import track
+from stdiffeye.systems.config import TrainConfig
+from stdiffeye.systems.draws import Draws, Ranks
+from stdiffeye.systems.part import Batches, BatchPlan, Part, Sources
+from stdiffeye.train.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
+
+LOG_EVERY = 20
+Validate = Callable[[Part], dict[str, float]]
+
+
+@dataclass
+class Setting:
+    """Where and for how long a part is trained."""
+
+    folder: Path
+    minutes: float | None = None
+    ranks: Ranks = field(default_factory=Ranks)
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    quiet: bool = False
+    tensorboard: bool = False
+
+
+def fit(
+    name: str, part: Part, sources: Sources, config: TrainConfig, setting: Setting, validate: Validate | None = None
+) -> Progress:
+    """Train `part` until its steps or minutes are over; the folder holds last and best checkpoints and the log."""
+    _keep_memory()
+    part.to(setting.device)
+    mean = copy.deepcopy(part).requires_grad_(False)
+    optimiser = AdamW(part.parameters(), config.learning_rate, betas=(0.9, 0.99), weight_decay=config.weight_decay)
+    last, progress = setting.folder / "last.safetensors", Progress()
+    if last.is_file():
+        progress = load_checkpoint(last, part, mean, optimiser)
+    log = Log(setting, progress.step)
+    plan = BatchPlan(config.stimuli, config.viewers, config.seed, setting.ranks, setting.device)
+    batches = part.batches(sources, "train", plan, augment=True)
+    began = time.monotonic() - progress.seconds
+    steps = track(
+        range(progress.step, config.steps), f"training {name}", config.steps, progress.step, setting.quiet or log.silent
+    )
+    for step in steps:
+        done = _share_done(step, time.monotonic() - began, config, setting)
+        if done >= 1:
+            break
+        losses = _step(part, batches, optimiser, step, config, setting, _rate(step, done, config))
+        if not math.isfinite(losses["total"]):
+            raise InputError(_not_a_number(name, step, losses, last))
+        _follow(mean, part, min(config.ema, (1 + step) / (10 + step)))
+        progress.step, progress.seconds = step + 1, time.monotonic() - began
+        log.step(progress, losses, config.learning_rate * _rate(step, done, config))
+        if validate and progress.step % config.validate_every == 0:
+            _validate(validate, mean, progress, log, setting)
+        if progress.step % config.checkpoint_every == 0 and setting.ranks.rank == 0:
+            save_checkpoint(last, part, mean, optimiser, progress)
+    if validate:
+        _validate(validate, mean, progress, log, setting)
+    if setting.ranks.rank == 0:
+        save_checkpoint(last, part, mean, optimiser, progress)
+    return progress
+
+
+def _step(
+    part: Part, batches: Batches, optimiser: AdamW, step: int, config: TrainConfig, setting: Setting, rate: float
+) -> dict[str, float]:
+    """One step of the optimiser over `accumulate` batches."""
+    part.train()
+    for group in optimiser.param_groups:
+        group["lr"] = config.learning_rate * rate
+    optimiser.zero_grad(set_to_none=True)
+    seen: dict[str, float] = {}
+    for number in range(step * config.accumulate, (step + 1) * config.accumulate):
+        torch.manual_seed(number)  # dropout has no generator of its own
+        with faster_arithmetic(setting.device):
+            losses = part.loss(batches.batch(number), Draws(config.seed, number, setting.ranks, setting.device))
+        (losses["total"] / config.accumulate).backward()
+        for key, value in _everywhere(losses, setting.ranks).items():
+            seen[key] = seen.get(key, 0.0) + value / config.accumulate
+    _share_gradients(part, setting.ranks)
+    torch.nn.utils.clip_grad_norm_(part.parameters(), config.clip)
+    if math.isfinite(seen["total"]):
+        optimiser.step()
+    return seen
+
+
+def _share_done(step: int, seconds: float, config: TrainConfig, setting: Setting) -> float:
+    """How much of the budget is used, by steps or by time, whichever is further."""
+    by_time = 0.0 if setting.minutes is None else seconds / (60 * setting.minutes)
+    if setting.ranks.world > 1:  # all processes must stop at the same step
+        agreed = torch.tensor(by_time)
+        dist.broadcast(agreed, 0)
+        by_time = float(agreed)
+    return max(step / config.steps, by_time)
+
+
+def _rate(step: int, done: float, config: TrainConfig) -> float:
+    """Share of the learning rate: a linear rise, then level, then half a cosine down to zero."""
+    rise = min(1.0, (step + 1) / config.warm_up) if config.warm_up else 1.0
+    if config.decay_share == 0 or done < 1 - config.decay_share:
+        return rise
+    return rise * 0.5 * (1 + math.cos(math.pi * (done - 1 + config.decay_share) / config.decay_share))
+
+
+@torch.no_grad()
+def _follow(mean: Part, part: Part, memory: float) -> None:
+    for slow, fast in zip(mean.state_dict().values(), part.state_dict().values(), strict=True):
+        if slow.is_floating_point():
+            slow.lerp_(fast, 1 - memory)
+        else:
+            slow.copy_(fast)
+
+
+def _validate(validate: Validate, mean: Part, progress: Progress, log: Log, setting: Setting) -> None:
+    """Judge the running mean of the weights; the best so far is kept as `best.safetensors`."""
+    if setting.ranks.rank != 0:
+        return
+    mean.eval()
+    scores = validate(mean)
+    log.validation(progress, scores)
+    if scores["score"] > progress.best:
+        progress.best = scores["score"]
+        about = {"step": progress.step, "minutes": round(progress.seconds / 60, 1), **scores}
+        save_weights(setting.folder / "best.safetensors", mean, about)
+
+
+class Log:
+    """Losses and scores as JSON Lines, and to TensorBoard where asked."""
+
+    def __init__(self, setting: Setting, resumed_at: int) -> None:
+        self.silent = setting.ranks.rank != 0
+        self.path = setting.folder / "log.jsonl"
+        self.board = None
+        if self.silent:
+            return
+        setting.folder.mkdir(parents=True, exist_ok=True)
+        if self.path.is_file():  # what came after the last checkpoint will be written again
+            lines = [line for line in self.path.read_text().splitlines() if json.loads(line)["step"] <= resumed_at]
+            write_text(self.path, "".join(line + "\n" for line in lines))
+        if setting.tensorboard:
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                raise InputError("--tensorboard needs the extra 'log': pip install 'stdiffeye[log]'") from None
+            self.board = SummaryWriter(str(setting.folder / "tensorboard"))
+
+    def step(self, progress: Progress, losses: dict[str, float], rate: float) -> None:
+        if progress.step % LOG_EVERY == 0 or progress.step == 1:
+            self._write(progress, losses | {"learning_rate": rate})
+
+    def validation(self, progress: Progress, scores: dict[str, float]) -> None:
+        self._write(progress, {f"validation/{key}": value for key, value in scores.items()})
+
+    def _write(self, progress: Progress, values: dict[str, float]) -> None:
+        if self.silent:
+            return
+        row = {"step": progress.step, "seconds": round(progress.seconds, 1)}
+        row |= {key: round(value, 6) for key, value in values.items()}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        if self.board is not None:
+            for key, value in values.items():
+                self.board.add_scalar(key, value, progress.step)
+
+
+def _everywhere(losses: dict[str, Tensor], ranks: Ranks) -> dict[str, float]:
+    """Losses averaged over all processes."""
+    return {key: float(ranks.total(value.detach()) / ranks.world) for key, value in losses.items()}
+
+
+def _share_gradients(part: Part, ranks: Ranks) -> None:
+    if ranks.world == 1:
+        return
+    for parameter in part.parameters():
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+        dist.all_reduce(parameter.grad)
+        parameter.grad /= ranks.world
+
+
+@contextlib.contextmanager
+def faster_arithmetic(device: torch.device) -> Iterator[None]:
+    """bfloat16 autocast where the processor has it; float32 elsewhere, where it would be slower."""
+    has = torch.cuda.is_bf16_supported() if device.type == "cuda" else _cpu_has_bfloat16()
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=has):
+        yield
+
+
+def _cpu_has_bfloat16() -> bool:
+    checks = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
+    return any(check() for check in checks if check is not None)
+
+
+def _keep_memory() -> None:
+    """Tell the C library to keep freed memory: giving pages back and fetching them anew costs a fifth of a step."""
+    name = ctypes.util.find_library("c")
+    if name is None:
+        return
+    library = ctypes.CDLL(name)
+    if hasattr(library, "mallopt"):
+        trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
+        library.mallopt(mmap_threshold, 1 << 30)
+        library.mallopt(trim_threshold, -1)
+
+
+def _not_a_number(name: str, step: int, losses: dict[str, float], last: Path) -> str:
+    kept = f"the last good state is {last}" if last.is_file() else "nothing had been kept yet"
+    return (
+        f"training {name} stopped at step {step + 1}: the loss is {losses['total']}; {kept}. "
+        f"Try a lower rate (--set train.{name}.learning_rate=…) or a longer warm-up (--set train.{name}.warm_up=…)"
+    )

@@ -1,0 +1,142 @@
+"""A run: a folder with its configuration (run.yaml) and one folder per part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+import yaml
+
+from stdiffeye import __version__
+from stdiffeye.data.store import Store
+from stdiffeye.encoders import FeatureCache, picture_encoder, text_encoder
+from stdiffeye.errors import InputError
+from stdiffeye.files import write_text
+from stdiffeye.systems.config import SystemConfig, load_preset, parse_yaml, system_config, to_plain
+from stdiffeye.systems.draws import Ranks
+from stdiffeye.systems.part import Sources
+from stdiffeye.train.checkpoint import load_weights
+from stdiffeye.train.loop import Setting, fit
+from stdiffeye.train.validate import validator
+
+RUN_FILE = "run.yaml"
+
+
+def train(
+    preset: str,
+    stores: Sequence[str | Path],
+    out: str | Path,
+    changes: Iterable[str] = (),
+    resume: bool = False,
+    minutes: float | None = None,
+    only: str | None = None,
+    start_from: str | Path | None = None,
+    cache: str | Path | None = None,
+    device: str = "auto",
+    tensorboard: bool = False,
+    quiet: bool = False,
+) -> Path:
+    """Train a preset on stores; returns the run's folder.
+
+    Parameters
+    ----------
+    preset : name or YAML file.
+    changes : `key=value`, as `train.coarse.steps=500`.
+    resume : go on with the run in `out`; its own configuration is used.
+    minutes : budget, shared among the parts by their `share`; steps end it earlier.
+    only : train this part alone ("coarse", "fine").
+    start_from : a run whose weights the parts begin with.
+    cache : where pictures' features are kept.
+    """
+    out = Path(out)
+    opened = [Store.open(path) for path in stores]
+    ranks = _join_ranks()
+    config = _configuration(preset, opened, out, changes, resume)
+    names = [only] if only else list(config.parts)
+    if only and only not in config.parts:
+        raise InputError(f"{config.system} has no part {only!r}: it has {', '.join(config.parts)}")
+    torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
+    parts = config.build()
+    if ranks.rank == 0:
+        _write_run(out, config, preset, opened)
+    shares = sum(config.train[name].share for name in names)
+    for name in names:
+        part, settings = parts[name], config.train[name]
+        if start_from is not None:
+            load_weights(weights_file(Path(start_from), name), part)
+        sources = _sources(config, opened, cache if part.needs_pictures else None, part.needs_pictures)
+        budget = None if minutes is None else minutes * settings.share / shares
+        setting = Setting(out / name, budget, ranks, _device(device), quiet, tensorboard)
+        fit(name, part, sources, settings, setting, validator(part, sources, settings))
+    if ranks.world > 1:
+        dist.destroy_process_group()
+    return out
+
+
+def read_run(folder: Path) -> SystemConfig:
+    """The configuration of a run or of a shipped model."""
+    path = folder / RUN_FILE
+    if not path.is_file():
+        raise InputError(f"{folder} is no run: it has no {RUN_FILE}; `stdiffeye train` makes one")
+    values = parse_yaml(path.read_text(encoding="utf-8"), str(path))
+    return system_config({key: value for key, value in values.items() if key != "made"})
+
+
+def weights_file(folder: Path, part: str) -> Path:
+    """A part's best weights, or its last ones, or those of a shipped model."""
+    choices = [folder / part / "best.safetensors", folder / part / "last.safetensors", folder / f"{part}.safetensors"]
+    for path in choices:
+        if path.is_file():
+            return path
+    raise InputError(f"{folder} has no weights of {part!r}: expected {choices[0]}; was its training broken off early?")
+
+
+def _configuration(
+    preset: str, stores: Sequence[Store], out: Path, changes: Iterable[str], resume: bool
+) -> SystemConfig:
+    if resume:
+        return read_run(out)
+    if (out / RUN_FILE).is_file():
+        raise InputError(f"{out} holds a run already: go on with --resume, or choose another --out")
+    config = load_preset(preset, changes)
+    sets = tuple(dict.fromkeys(store.dataset for store in stores))
+    parts = {
+        name: replace(part, sets=sets) if hasattr(part, "sets") and not part.sets else part
+        for name, part in config.parts.items()
+    }
+    return replace(config, parts=parts)
+
+
+def _write_run(out: Path, config: SystemConfig, preset: str, stores: Sequence[Store]) -> None:
+    made: dict[str, Any] = {"by": f"stdiffeye {__version__}", "preset": str(preset)}
+    made["stores"] = [{"dataset": store.dataset, "trials": len(store)} for store in stores]
+    write_text(out / RUN_FILE, yaml.safe_dump(to_plain(config) | {"made": made}, sort_keys=False, allow_unicode=True))
+
+
+def _sources(config: SystemConfig, stores: Sequence[Store], cache: str | Path | None, pictures: bool) -> Sources:
+    if not pictures:
+        return Sources(stores)
+    tasks = any(word for store in stores for word in store.words["task"])
+    features = FeatureCache(picture_encoder(config.encoder), cache)
+    return Sources(stores, features, text_encoder(config.text) if tasks else None)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(name)
+
+
+def _join_ranks() -> Ranks:
+    """As torchrun and accelerate start processes: RANK and WORLD_SIZE in the environment."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world == 1:
+        return Ranks()
+    if not dist.is_initialized():
+        dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    return Ranks(dist.get_rank(), world)
