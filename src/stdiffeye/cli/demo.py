@@ -1,6 +1,7 @@
 """Show a main job on material that the demonstration makes itself, from nothing but this package.
 
 stdiffeye demo fixations --out demo     a tracker's recording to scanpaths, a quality report and a picture
+stdiffeye demo crps --out demo          four generators, four protocols, and why CRPS (the paper's Figure 3)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from stdiffeye.errors import InputError
 # name: the module whose `demo(out, quiet)` makes its material in `out` and runs the job there.
 DEMOS = {
     "fixations": "stdiffeye.cli.demo_fixations",
+    "crps": "stdiffeye.cli.demo_crps",
 }
 
 

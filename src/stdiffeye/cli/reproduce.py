@@ -3,8 +3,9 @@
     stdiffeye reproduce extractors --data DATA
     stdiffeye reproduce lifting-constants --data DATA --out lifting.md
 
-extractors          three fixation extractors against two experts (needs DATA/lund2013)
-lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
+    extractors          three fixation extractors against two experts (needs DATA/lund2013)
+    lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
+    figure3             four generators under four protocols: why CRPS (needs no data)
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class Args:
 
 
 def run(args: Args) -> int:
-    from stdiffeye.reproduce import reproduce
+    from stdiffeye.reproduce import EXPERIMENTS, reproduce
 
     folder = args.data or os.environ.get("STDIFFEYE_DATA")
-    if not folder:
+    if not folder and not (args.name in EXPERIMENTS and not EXPERIMENTS[args.name].needs_data):
         raise InputError("which data? Give --data FOLDER or set STDIFFEYE_DATA")
-    written = reproduce(args.name, folder, args.out, args.quiet)
+    written = reproduce(args.name, folder or Path(), args.out, args.quiet)
     print(f"The report is in {written}")
     return 0

@@ -27,11 +27,13 @@ class Entry:
     module: str
     summary: str
     out: str
+    needs_data: bool = True
 
 
 EXPERIMENTS: dict[str, Entry] = {
     "extractors": Entry("extractors", "three fixation extractors against two experts", "docs/fixation-extractors.md"),
     "lifting-constants": Entry("lifting_constants", "constants of the lift and its round trip", "docs/lifting.md"),
+    "figure3": Entry("figure3", "four generators under four protocols: why CRPS", "docs/crps.md", needs_data=False),
 }
 
 
