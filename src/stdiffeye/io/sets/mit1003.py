@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Trajectory, Trial
 from stdiffeye.io.descriptions import Description, find_picture
+from stdiffeye.io.matlab import read_mat
 from stdiffeye.io.pictures import check_picture
 
 LONGEST_MATLAB_NAME = 63
@@ -56,13 +57,7 @@ def load(description: Description, source: Path, item: Item) -> Trial | None:
 
 def eye_data(path: Path) -> NDArray[np.float64]:
     """(N, 2) gaze in px of one file, NaN where lost."""
-    from scipy.io import loadmat
-
-    try:
-        variables = loadmat(path, struct_as_record=False, squeeze_me=True)
-    except (ValueError, OSError, EOFError, TypeError, NotImplementedError) as error:
-        raise InputError(f"{path} cannot be read as a MATLAB file: {error}") from None
-    structs = {name: value for name, value in variables.items() if not name.startswith("__")}
+    structs = read_mat(path)
     named = path.stem[:LONGEST_MATLAB_NAME]
     struct = structs.get(named, next(iter(structs.values()), None))
     try:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trial
 from stdiffeye.io.descriptions import Description
+from stdiffeye.io.matlab import read_mat
 
 FIRST_PIXEL = 1  # MATLAB counts from 1
 
@@ -27,16 +28,14 @@ class Item(NamedTuple):
 
 
 def items(description: Description, source: Path) -> Iterator[Item]:
-    from scipy.io import loadmat
-
     path = source / description.files[0].path
+    variables = read_mat(path)
     try:
-        pictures = loadmat(path, struct_as_record=False, squeeze_me=True)["fixations"]
-        for picture in np.atleast_1d(pictures):
+        for picture in np.atleast_1d(variables["fixations"]):
             for number, viewer in enumerate(np.atleast_1d(picture.subjects), start=1):
                 yield _item(str(picture.img), number, viewer)
-    except (KeyError, AttributeError, ValueError, OSError, EOFError, TypeError, NotImplementedError) as error:
-        raise InputError(f"{path} cannot be read as the fixations of OSIE: {error}") from None
+    except (KeyError, AttributeError, ValueError, TypeError) as error:
+        raise InputError(f"{path} does not hold the fixations of OSIE: {error}") from None
 
 
 def _item(name: str, number: int, viewer: Any) -> Item:
