@@ -35,6 +35,16 @@ class Stimulus:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A stimulus of a batch, the trials that were drawn of it, and the source of whatever else is drawn for them."""
+
+    stimulus: Stimulus
+    flip: bool
+    trials: NDArray[np.int64]
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
 class ScanpathBatch:
     """P stimuli with V viewers each; B = P·V scanpaths of at most M fixations, those of a stimulus side by side."""
 
@@ -70,6 +80,7 @@ class ScanpathBatches:
     Parameters
     ----------
     balance : a store is drawn in proportion to (its number of stimuli) ** balance: 1 mixes by picture, 0 by store.
+    usable : which trials of a store can be used, (n,) bool; all of them by default.
     """
 
     def __init__(
@@ -83,13 +94,14 @@ class ScanpathBatches:
         balance: float = 0.5,
         augment: Augment = NO_CHANGE,
         pictures_needed: bool = True,
+        usable: Callable[[Store], NDArray[np.bool_]] | None = None,
     ) -> None:
         self.stores, self.viewers, self.count = list(stores), viewers, stimuli
         self.max_fixations, self.seed, self.augment = max_fixations, seed, augment
         self.stimuli = [
             stimulus
             for number, store in enumerate(self.stores)
-            for stimulus in stimuli_of(store, split, number)
+            for stimulus in stimuli_of(store, split, number, None if usable is None else usable(store))
             if stimulus.picture is not None or not pictures_needed
         ]
         if not self.stimuli:
@@ -98,8 +110,8 @@ class ScanpathBatches:
         share = np.array([float(per_store[stimulus.store]) ** (balance - 1) for stimulus in self.stimuli])
         self.probability = share / share.sum()
 
-    def batch(self, step: int, part: Callable[[int], slice] = slice) -> ScanpathBatch:
-        """The batch of this step, or the stimuli of it that `part(count)` says, whatever else is drawn."""
+    def choose(self, step: int, part: Callable[[int], slice] = slice) -> list[Choice]:
+        """The stimuli and viewers of this step, or those that `part(count)` says, whatever else is drawn."""
         rng = np.random.default_rng([self.seed, step])
         replace = len(self.stimuli) < self.count
         chosen = rng.choice(len(self.stimuli), self.count, replace=replace, p=self.probability)
@@ -107,14 +119,21 @@ class ScanpathBatches:
         flip = rng.random(self.count) < self.augment.flip
         mine = part(self.count)
         stimuli, flip, seeds = stimuli[mine], flip[mine], rng.integers(2**63, size=self.count)[mine]
-        rows = []
+        choices = []
         for stimulus, mirrored, seed in zip(stimuli, flip, seeds, strict=True):
             own = np.random.default_rng(seed)
             picked = own.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
-            rows += [self._row(stimulus.store, int(trial), bool(mirrored), own) for trial in picked]
+            choices.append(Choice(stimulus, bool(mirrored), picked, own))
+        return choices
+
+    def batch(self, step: int, part: Callable[[int], slice] = slice) -> ScanpathBatch:
+        """The batch of this step, or the part of it that `part(count)` says."""
+        chosen = self.choose(step, part)
+        rows = [self._row(c.stimulus.store, int(trial), c.flip, c.rng) for c in chosen for trial in c.trials]
         xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
-        places = [self._places(stimulus, bool(mirrored)) for stimulus, mirrored in zip(stimuli, flip, strict=True)]
-        return ScanpathBatch(stimuli, flip, xy, duration, gap, length, seconds, start, places)
+        places = [self.places(c.stimulus, c.flip) for c in chosen]
+        flip = np.array([c.flip for c in chosen])
+        return ScanpathBatch([c.stimulus for c in chosen], flip, xy, duration, gap, length, seconds, start, places)
 
     def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
         xy, duration, onset, seconds = self._read(store, trial)
@@ -158,16 +177,21 @@ class ScanpathBatches:
             onset = np.concatenate([[0.0], np.cumsum(duration + TYPICAL_GAP_MS)[:-1]])
         return xy, duration, onset, np.asarray(columns["viewing_ms"][trial] / 1000)
 
-    def _places(self, stimulus: Stimulus, mirrored: bool) -> Floats:
+    def places(self, stimulus: Stimulus, mirrored: bool) -> Floats:
+        """(n, 2) fixations of every viewer in [0, 1]."""
         xy = np.concatenate([self._read(stimulus.store, int(trial))[0] for trial in stimulus.trials]).astype(np.float32)
         return np.stack([1 - xy[:, 0], xy[:, 1]], axis=1) if mirrored else xy
 
 
-def stimuli_of(store: Store, split: str | None, number: int = 0) -> list[Stimulus]:
-    """The stimuli of a store's split that have scanpaths, in the store's order."""
+def stimuli_of(
+    store: Store, split: str | None, number: int = 0, usable: NDArray[np.bool_] | None = None
+) -> list[Stimulus]:
+    """The stimuli of a store's split that have scanpaths (of `usable` trials), in the store's order."""
     trials = store.where(split)
     columns = store.columns
     trials = trials[np.asarray(columns["n_fixations"])[trials] > 0]
+    if usable is not None:
+        trials = trials[usable[trials]]
     keys = np.stack([np.asarray(columns["name_id"])[trials], np.asarray(columns["task_id"])[trials]], axis=1)
     if len(keys) == 0:
         return []

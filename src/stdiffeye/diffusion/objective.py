@@ -79,11 +79,12 @@ class LossAwareSteps:
         weight = np.sqrt((self.losses**2).mean(axis=1))
         return weight / weight.sum() * (1 - self.uniform_share) + self.uniform_share / self.steps
 
-    def draw(self, count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """(count,) steps and the weights that make the loss unbiased."""
+    def choose(self, uniform: Tensor) -> tuple[Tensor, Tensor]:
+        """Steps for (B,) numbers uniform in [0, 1), and the weights that make the loss unbiased."""
         p = self.probabilities()
-        steps = rng.choice(self.steps, size=count, p=p)
-        return torch.from_numpy(steps), torch.from_numpy(1 / (self.steps * p[steps])).float()
+        steps = np.searchsorted(np.cumsum(p), uniform.cpu().double().numpy(), side="right").clip(max=self.steps - 1)
+        weights = torch.from_numpy(1 / (self.steps * p[steps])).float()
+        return torch.from_numpy(steps).to(uniform.device), weights.to(uniform.device)
 
     def update(self, steps: Tensor, losses: Tensor) -> None:
         """Remember the unweighted losses of these steps."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor, nn
 
-from stdiffeye.model.parts import sinusoid
+from stdiffeye.model.parts import Picture, sinusoid
 
 SINES = 64
 MILLISECONDS = 1000.0  # sinusoids are spaced for numbers up to about 1000 × 10
@@ -54,3 +54,18 @@ class ConditionEmbedding(nn.Module):
         seconds = torch.where(known[:, None], seconds, self.no_seconds)  # (B, D)
         start = self.start(sinusoid(conditions.start_s * MILLISECONDS, SINES))  # (B, D)
         return self.manner(conditions.manner) + seconds + start + self.length(conditions.length)  # (B, D)
+
+
+class LengthHead(nn.Sequential):
+    """How many tokens there will be: logits of 1, 2, … from the pooled picture and what is known of the trial."""
+
+    def __init__(self, width: int, longest: int) -> None:
+        super().__init__(nn.LayerNorm(3 * width), nn.Linear(3 * width, width), nn.SiLU(), nn.Linear(width, longest))
+
+    def logits(self, picture: Picture, context: Tensor) -> Tensor:
+        """P pictures and the context (B, D) of their viewers, B a multiple of P → (B, longest)."""
+        mean = picture.tokens.mean(1)  # (P, D)
+        looked = mean if picture.log_density is None else (picture.log_density.exp()[..., None] * picture.tokens).sum(1)
+        pooled = torch.cat([mean, looked], dim=-1)  # (P, 2D)
+        viewers = len(context) // len(pooled)
+        return self(torch.cat([pooled.repeat_interleave(viewers, 0), context], dim=-1))

@@ -145,11 +145,11 @@ class SelfAttention(nn.Module):
 class CrossAttention(nn.Module):
     """Gaze tokens ask the picture's tokens. All viewers of a picture share its keys and values."""
 
-    def __init__(self, config: BlockConfig, time_width: int) -> None:
+    def __init__(self, config: BlockConfig, time_width: int, picture_width: int | None = None) -> None:
         super().__init__()
         self.heads, self.dropout = config.heads, config.dropout
         self.query = nn.Linear(config.width, config.width)
-        self.key_value = nn.Linear(config.width, 2 * config.width)
+        self.key_value = nn.Linear(picture_width or config.width, 2 * config.width)
         self.geometric = config.denoising_attention
         extra = GEOMETRY * config.heads if self.geometric else 0
         self.out = nn.Linear(config.width + extra, config.width)

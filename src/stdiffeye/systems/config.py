@@ -30,6 +30,7 @@ Config = TypeVar("Config")
 # system → part → the class that is trained; its `Config` is read from its constructor's annotation.
 SYSTEMS: dict[str, dict[str, str]] = {
     "compact": {"coarse": "stdiffeye.systems.coarse:Coarse", "fine": "stdiffeye.systems.fine:Fine"},
+    "tokens": {"tokens": "stdiffeye.systems.tokens:Tokens"},
 }
 
 

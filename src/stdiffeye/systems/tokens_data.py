@@ -18,7 +18,7 @@ from stdiffeye.gaze.index import fixation_index
 from stdiffeye.gaze.lifting import lift
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.tokens import PAD
-from stdiffeye.systems.coarse import cell_shares
+from stdiffeye.systems.coarse import cell_shares, token_mask
 from stdiffeye.systems.part import BatchPlan, Sources
 from stdiffeye.systems.scanpath_tokens import DURATION_MEDIAN_MS
 from stdiffeye.systems.tokens_config import TokensConfig
@@ -44,6 +44,11 @@ class TokenTensors:
     fixations: Tensor  # (B,)
     points: Tensor  # (B,) samples (or fixations) before the padding
     conditions: Conditions  # `length` in tokens
+
+    @property
+    def is_gaze(self) -> Tensor:
+        """(B, T) False on padding."""
+        return token_mask(self.points, self.gaze.shape[1])
 
     def to(self, device: torch.device | str) -> TokenTensors:
         return TokenTensors(*(getattr(self, part.name).to(device) for part in fields(self)))
@@ -73,6 +78,12 @@ class TokenBatches:
         self.sources, self.features, self.units = sources, sources.features, Units(part.config)
         for store in sources.stores:
             _check_rate(store, part.config)
+        if not any(usable(store, part.config).any() for store in sources.stores):
+            names = ", ".join(store.dataset for store in sources.stores)
+            raise InputError(
+                f"modality {part.config.modality} needs recorded samples, and {names} has none: "
+                "set lift: true to synthesise them from the fixations, or choose modality: scanpath"
+            )
         self.source = ScanpathBatches(
             sources.stores,
             split,
@@ -99,17 +110,14 @@ class TokenBatches:
         rows = [self._padded(x, flip) for x, flip in zip(sequences, mirrored, strict=True)]
         gaze, known, rho = (torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True))
         points = torch.tensor([min(len(x.rows), gaze.shape[1]) for x in sequences])
+        length = (points / self.config.patch).round().long().clamp(min=1)  # whole tokens, unbiased
+        if self.config.length == "first":  # what no sequence reaches is masked: leave it out
+            gaze, known, rho = (part[:, : int(length.max()) * self.config.patch] for part in (gaze, known, rho))
         seconds = torch.tensor([x.seconds for x in sequences], dtype=torch.float32)
-        conditions = Conditions(
-            manner.repeat_interleave(self.plan.viewers), seconds, torch.zeros_like(seconds), self.tokens(points)
-        )
+        conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, torch.zeros_like(seconds), length)
         fixations = torch.tensor([x.fixations for x in sequences])
         tensors = TokenTensors(image, words, manner, density, gaze, known, rho, fixations, points, conditions)
         return tensors.to(self.plan.device)
-
-    def tokens(self, points: Tensor) -> Tensor:
-        """(B,) whole tokens that so many points are nearest to, at least one."""
-        return (points / self.config.patch).round().long().clamp(min=1)
 
     def _places(self, choice: Choice) -> NDArray[np.float32]:
         return self.source.places(choice.stimulus, choice.flip)
@@ -150,6 +158,11 @@ class TokenBatches:
         notes = []
         for number, store in enumerate(self.source.stores):
             trials = np.concatenate([s.trials for s in self.source.stimuli if s.store == number] or [np.arange(0)])
+            if len(trials) == 0:
+                notes.append(
+                    f"{store.dataset}: no trial has samples, so none is used; lift: true would synthesise them"
+                )
+                continue
             made = ~store.columns["has_trajectory"][trials] | store.columns["synthesised"][trials]
             if made.any():
                 notes.append(

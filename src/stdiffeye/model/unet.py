@@ -1,0 +1,185 @@
+"""A one-dimensional U-Net over a trajectory's points that asks the picture: the network of DiffEye.
+
+Known of it: convolutions over 720 points, cross-attention to picture tokens, and the *corresponding positional
+embedding*: a gaze point and a picture token at the same place carry the same position code. Channels, blocks and
+where attention stands are not known to us; they are chosen here to be usual ones and can be set.
+
+Reference: Kara, Nisar & Rehg (2025), DiffEye: diffusion-based continuous eye-tracking data generation conditioned on
+natural images.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from stdiffeye.errors import InputError
+from stdiffeye.model.parts import BlockConfig, CrossAttention, Geometry, Picture, Ragged, TimeEmbedding, sinusoid
+
+PLACE_SCALE = 100.0  # sines over places: the finest has a wavelength of 2π/100 of a token unit
+LONGEST_PLACE = 1000.0
+
+
+@dataclass(frozen=True)
+class UNetConfig:
+    """Size of the U-Net."""
+
+    width: int = 128
+    """Channels of the finest level."""
+    multipliers: tuple[int, ...] = (1, 2, 4, 4)
+    """Channels of each level, in units of `width`; every level has half the points of the one before."""
+    blocks: int = 2
+    """Residual blocks per level, each way."""
+    heads: int = 8
+    dropout: float = 0.1
+    groups: int = 8
+    """Of the group normalisation."""
+    ask_from: int = 1
+    """First level that asks the picture; finer ones only convolve."""
+
+    def __post_init__(self) -> None:
+        for name in ("heads", "groups"):
+            if self.width % getattr(self, name):
+                raise InputError(f"unet.width {self.width} must be a multiple of unet.{name} {getattr(self, name)}")
+        if not 0 <= self.ask_from < len(self.multipliers):
+            raise InputError(f"unet.ask_from must be a level, 0 to {len(self.multipliers) - 1}, got {self.ask_from}")
+
+
+class Residual(nn.Module):
+    """Two convolutions over neighbouring points, with the time step between them."""
+
+    def __init__(self, inputs: int, outputs: int, time: int, config: UNetConfig) -> None:
+        super().__init__()
+        self.before = nn.Sequential(
+            nn.GroupNorm(config.groups, inputs), nn.SiLU(), nn.Conv1d(inputs, outputs, 3, padding=1)
+        )
+        self.time = nn.Linear(time, outputs)
+        self.after = nn.Sequential(
+            nn.GroupNorm(config.groups, outputs),
+            nn.SiLU(),
+            nn.Dropout(config.dropout),
+            nn.Conv1d(outputs, outputs, 3, padding=1),
+        )
+        self.skip = nn.Identity() if inputs == outputs else nn.Conv1d(inputs, outputs, 1)
+
+    def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        h = self.before(x) + self.time(F.silu(time))[..., None]  # (B, C, T)
+        return self.skip(x) + self.after(h)  # (B, C, T)
+
+
+class Ask(nn.Module):
+    """Points ask the picture's tokens; both carry the code of their place."""
+
+    def __init__(self, width: int, picture_width: int, time: int, config: UNetConfig) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        block = BlockConfig(width=width, heads=config.heads, dropout=config.dropout)
+        self.attention = CrossAttention(block, time, picture_width)
+
+    def forward(self, x: Tensor, xy: Tensor, keys_values: tuple[Tensor, Tensor], time: Tensor) -> Tensor:
+        points = x.transpose(1, 2)  # (B, T, C)
+        ragged = Ragged(points, None)
+        query = self.norm(points) + place_code(xy, points.shape[-1])  # (B, T, C)
+        asked = self.attention(ragged.pack(query), ragged, keys_values, time, None)  # (B·T, C)
+        return x + ragged.pad(asked).transpose(1, 2)  # (B, C, T)
+
+
+class Level(nn.Module):
+    """The residual blocks of one resolution, one way, each followed by a look at the picture where that is wanted."""
+
+    def __init__(self, widths: list[tuple[int, int]], asks: bool, time: int, picture: int, config: UNetConfig) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(Residual(inputs, outputs, time, config) for inputs, outputs in widths)
+        self.asks = nn.ModuleList(Ask(outputs, picture, time, config) for _, outputs in widths if asks)
+
+
+class UNet(nn.Module):
+    """Noisy points, the time step and the picture in; a prediction per point out. Called like the `Denoiser`."""
+
+    def __init__(self, config: UNetConfig, channels: int, picture_width: int) -> None:
+        super().__init__()
+        self.config = config
+        widths = [config.width * factor for factor in config.multipliers]
+        time, ask = 4 * config.width, [level >= config.ask_from for level in range(len(widths))]
+        self.time = TimeEmbedding(time)
+        self.into = nn.Conv1d(channels, widths[0], 3, padding=1)
+        before = [widths[0], *widths[:-1]]
+        self.down = nn.ModuleList(
+            Level([(a, b), *[(b, b)] * (config.blocks - 1)], asks, time, picture_width, config)
+            for a, b, asks in zip(before, widths, ask, strict=True)
+        )
+        self.shrink = nn.ModuleList(nn.Conv1d(b, b, 3, stride=2, padding=1) for b in widths[:-1])
+        self.middle = Level([(widths[-1], widths[-1])], True, time, picture_width, config)
+        self.up = nn.ModuleList(
+            Level([(2 * b, b)] * (config.blocks - 1) + [(2 * b, a)], asks, time, picture_width, config)
+            for a, b, asks in reversed(list(zip(before, widths, ask, strict=True)))
+        )
+        self.grow = nn.ModuleList(nn.Conv1d(a, a, 3, padding=1) for a in reversed(before[1:]))
+        self.head = nn.Sequential(
+            nn.GroupNorm(config.groups, widths[0]), nn.SiLU(), nn.Conv1d(widths[0], channels, 3, padding=1)
+        )
+
+    def forward(
+        self,
+        z: Tensor,  # (B, T, C) noisy points, scaled to unit variance; x and y are the first two channels
+        time: Tensor,  # (B,)
+        context: Tensor | None = None,
+        picture: Picture | None = None,
+        valid: Tensor | None = None,
+        known: Tensor | None = None,
+        where: Geometry | None = None,
+        added: Tensor | None = None,
+    ) -> Tensor:
+        if not all(part is None for part in (context, valid, known, where, added)):
+            raise InputError("the U-Net knows points, time and picture alone; use network: transformer for the rest")
+        points = z.shape[1]
+        x = z.transpose(1, 2)  # (B, C, T)
+        x = F.pad(x, (0, -points % 2 ** len(self.shrink)), mode="replicate")  # (B, C, T')
+        places = [x[:, :2]]
+        for _ in self.shrink:
+            places.append(F.avg_pool1d(places[-1], 2))
+        t = self.time(time)  # (B, 4W)
+        answers = iter(() if picture is None else picture.keys_values)
+        x, skips = self.into(x), []  # (B, W, T')
+        for level, down in enumerate(self.down):
+            x, outputs = self._run(down, x, t, places[level], answers)
+            skips += outputs
+            if level < len(self.shrink):
+                x = self.shrink[level](x)
+        x, _ = self._run(self.middle, x, t, places[-1], answers)
+        for step, up in enumerate(self.up):
+            x, _ = self._run(up, x, t, places[len(places) - 1 - step], answers, skips)
+            if step < len(self.grow):
+                x = self.grow[step](F.interpolate(x, scale_factor=2.0))
+        return self.head(x).transpose(1, 2)[:, :points]  # (B, T, C)
+
+    def _run(
+        self, level: nn.Module, x: Tensor, t: Tensor, xy: Tensor, answers: object, skips: list[Tensor] | None = None
+    ) -> tuple[Tensor, list[Tensor]]:
+        assert isinstance(level, Level)
+        outputs = []
+        for i, block in enumerate(level.blocks):
+            x = block(x if skips is None else torch.cat([x, skips.pop()], 1), t)
+            if level.asks:
+                keys_values = next(answers, None)  # type: ignore[call-overload]
+                if keys_values is not None:
+                    x = level.asks[i](x, xy.transpose(1, 2), keys_values, t)
+            outputs.append(x)
+        return x, outputs
+
+    def look(self, tokens: Tensor, place: Tensor, log_density: Tensor | None = None) -> Picture:
+        """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""
+        coded = tokens + place_code(place, tokens.shape[-1])
+        levels = [*self.down, self.middle, *self.up]
+        asking = [ask for level in levels if isinstance(level, Level) for ask in level.asks]
+        asked = [ask.attention.keys_values(coded, place, log_density) for ask in asking if isinstance(ask, Ask)]
+        return Picture(tokens, place, log_density, asked)
+
+
+def place_code(xy: Tensor, width: int) -> Tensor:
+    """(..., 2) places in token units → (..., width), half for x and half for y; the same for gaze and picture."""
+    halves = [sinusoid(PLACE_SCALE * xy[..., axis], width // 2, LONGEST_PLACE) for axis in (0, 1)]
+    return torch.cat(halves, dim=-1).to(xy.dtype)
