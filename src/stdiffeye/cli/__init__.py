@@ -14,6 +14,9 @@ import sys
 from stdiffeye.errors import InputError
 
 VERBS: dict[str, str] = {
+    "generate": "a picture in, gaze out",
+    "animate": "scanpaths in, 240 Hz gaze out",
+    "models": "what is shipped",
     "fixations": "a tracker's recording in, scanpaths and a picture out",
     "demo": "a main job on material that the demonstration makes itself",
     "reproduce": "make a table or figure of the documents again",
@@ -22,6 +25,9 @@ VERBS: dict[str, str] = {
     "evaluate": "people and systems in, a table with intervals out",
     "train": "stores in, a run out",
     "features": "look at pictures once and keep what was seen",
+    "stats": "how people and systems move their eyes, in distribution",
+    "plot": "gaze in, pictures out",
+    "replay": "gaze in, a film or a page out",
 }
 
 USAGE = "usage: stdiffeye VERB … [--debug]      stdiffeye VERB --help explains a verb"

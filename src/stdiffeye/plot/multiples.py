@@ -53,7 +53,7 @@ def multiples(
         together = [trial for cell in row for trial in cell]
         for ax, trials in zip(ax_row, row, strict=True):
             if trials:
-                draw(trials, _picture(pictures, key[0]), ax, fit=fit, room_for=together, **options)
+                draw(trials, picture_of(pictures, key[0]), ax, fit=fit, room_for=together, **options)
     _label(figure, axes, list(by_system), [task for _, task in keys])
     return figure
 
@@ -109,7 +109,7 @@ def _shared(by_system: Mapping[str, Mapping[Key, list[Trial]]]) -> list[Key]:
     return [key for key in first if all(key in other for other in others)]
 
 
-def _picture(pictures: Any, name: str) -> Any:
+def picture_of(pictures: Any, name: str) -> Any:
     """The picture of a stimulus, from a mapping, a folder, or the same one for all."""
     if isinstance(pictures, Mapping):
         return pictures.get(name)

@@ -1,0 +1,48 @@
+"""The pictures that come with generated gaze: all scanpaths, one trajectory with its trace, and the density."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from stdiffeye.gaze import Trial
+from stdiffeye.plot.canvas import save
+from stdiffeye.plot.drawing import draw
+from stdiffeye.plot.replay import replay
+from stdiffeye.plot.trace import trace
+from stdiffeye.progress import track
+
+MOST_PICTURES = 50
+"""Of so many stimuli pictures are drawn; a folder of thousands wants files, not plots."""
+
+
+def overviews(
+    trials: Sequence[Trial], out: Path, pictures: bool = True, replays: bool = False, quiet: bool = False
+) -> list[Path]:
+    """Draw the gaze of each stimulus; returns the files."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.key, []).append(trial)
+    written: list[Path] = []
+    for (name, task), group in track(list(groups.items())[:MOST_PICTURES], "drawing", quiet=quiet):
+        stem = out / (f"{Path(name).stem}-{task}" if task else Path(name).stem).replace(" ", "-")
+        if pictures:
+            written += _pictures(group, stem)
+        if replays:
+            written.append(replay(group, group[0].picture, Path(f"{stem}-replay.html")))
+    return written
+
+
+def _pictures(group: list[Trial], stem: Path) -> list[Path]:
+    picture = group[0].picture
+    scanpaths = [trial.scanpath for trial in group if trial.scanpath is not None]
+    files = [
+        save(draw(scanpaths[0], picture=picture), Path(f"{stem}-scanpath.png")),
+        save(draw(scanpaths, picture=picture, kind="density"), Path(f"{stem}-density.png")),
+    ]
+    if len(scanpaths) > 1:
+        files.append(save(draw(scanpaths, picture=picture), Path(f"{stem}-scanpaths.png")))
+    if group[0].trajectory is not None:
+        files.append(save(draw(group[0].trajectory, picture=picture), Path(f"{stem}-trajectory.png")))
+        files.append(save(trace(group[0]), Path(f"{stem}-trace.png")))
+    return files
