@@ -31,6 +31,7 @@ class Entry:
 
 
 EXPERIMENTS: dict[str, Entry] = {
+    "datasets": Entry("datasets", "the public data sets prepared: counts, and what the gate drops", "docs/datasets.md"),
     "extractors": Entry("extractors", "three fixation extractors against two experts", "docs/fixation-extractors.md"),
     "lifting-constants": Entry("lifting_constants", "constants of the lift and its round trip", "docs/lifting.md"),
     "figure3": Entry("figure3", "four generators under four protocols: why CRPS", "docs/crps.md", needs_data=False),
