@@ -10,7 +10,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import shutil
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -34,6 +37,7 @@ from stdiffeye.progress import track
 TRIALS_PER_PART = 1000
 PLAN = "plan.json"
 QUALITY = "quality.json"
+SECONDS_BETWEEN_LOOKS = 1.0
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def _reports(job: Job, items: Iterator[Any], jobs: int) -> Iterator[PartReport]:
             yield finished_part(job.folder, number) or _write_one(job, number, part)
         return
     waiting: deque[Future[PartReport] | PartReport] = deque()
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_end_with, initargs=(os.getpid(),)) as pool:
         try:
             for number, part in enumerate(_parts(items)):
                 waiting.append(finished_part(job.folder, number) or pool.submit(_write_one, job, number, part))
@@ -165,6 +169,17 @@ def _reports(job: Job, items: Iterator[Any], jobs: int) -> Iterator[PartReport]:
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _end_with(parent: int) -> None:
+    """Workers of a killed run would wait for ever: let them look now and then whether their parent lives."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _result(value: Future[PartReport] | PartReport) -> PartReport:
