@@ -124,7 +124,7 @@ def test_two_fixations_at_the_very_same_place_come_back_as_two() -> None:
 def test_small_saccades_overshoot_only_as_much_as_they_must() -> None:
     small = path((400, 300, 300), (407.2, 300, 300))  # 0.3 deg
     beyond_deg = (lift(small, 1000).xy_px[:, 0].max() - 407.2) / 24
-    assert beyond_deg == pytest.approx((CONSTANTS.min_path_deg - 0.3) / 2, rel=0.02)
+    assert beyond_deg == pytest.approx(CONSTANTS.overshoot_deg - 0.3 * CONSTANTS.overshoot_deg_per_deg, rel=0.02)
     large = path((400, 300, 300), (448, 300, 300))
     assert lift(large, 1000).xy_px[:, 0].max() == 448
 

@@ -61,7 +61,9 @@ def test_a_folder_gives_both_experts_of_each_recording(tmp_path: Path) -> None:
 
 
 def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"plain\.mat is not named as Lund2013 files are, <recording>_labelled_<expert>"):
+    with pytest.raises(
+        InputError, match=r"plain\.mat is not named as Lund2013 files are, <recording>_labelled_<expert>"
+    ):
         read_lund2013(write(tmp_path / "plain.mat", rows()))
     table = rows()
     table[0, 5] = 9

@@ -44,7 +44,7 @@ def test_agreement_counts_what_is_missed_and_how_long_the_rest_is() -> None:
 
 
 def test_an_unknown_experiment_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="there is no experiment 'table9'; choose one of extractors"):
+    with pytest.raises(InputError, match=r"there is no experiment 'table9'; choose one of .*extractors"):
         reproduce("table9", "data")
 
 
@@ -60,7 +60,8 @@ def test_every_experiment_is_in_the_commands_help() -> None:
     from stdiffeye.cli import reproduce as verb
 
     assert verb.__doc__ is not None
-    assert all(f"\n{name} " in verb.__doc__ for name in EXPERIMENTS)
+    first_words = {line.split()[0] for line in verb.__doc__.splitlines() if line.strip()}
+    assert set(EXPERIMENTS) <= first_words
 
 
 @pytest.mark.real_data

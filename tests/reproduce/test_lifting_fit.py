@@ -37,7 +37,6 @@ def test_saccades_are_measured_between_fixations() -> None:
     (saccade,) = saccades_of(lift(path, 240))
     assert saccade.amplitude_deg == pytest.approx(10)
     assert saccade.path_deg == pytest.approx(10)
-    assert saccade.overshoot_deg == pytest.approx(0, abs=1e-9)
     lasts_s = (CONSTANTS.saccade_base_ms + 10 * CONSTANTS.saccade_ms_per_deg) / 1000
     assert saccade.peak_deg_s == pytest.approx(1.875 * 10 / lasts_s, rel=0.05)
 
@@ -46,7 +45,7 @@ def test_the_round_trip_counts_what_does_not_come_back() -> None:
     far = Scanpath(np.array([[100.0, 300.0], [340.0, 300.0]]), FRAME, np.array([300.0, 300.0]))
     near = Scanpath(np.array([[100.0, 300.0], [103.0, 300.0]]), FRAME, np.array([300.0, 300.0]))
     assert round_trip([far, near]).same_count_share == 1
-    straight = round_trip([far, near], replace(CONSTANTS, min_path_deg=0))
+    straight = round_trip([far, near], replace(CONSTANTS, overshoot_deg=0))
     assert straight.same_count_share == 0.5
     assert straight.trials == 2
     assert straight.median_duration_ms < 15

@@ -20,7 +20,7 @@ from stdiffeye.gaze._scale import px_per_degree_of
 from stdiffeye.gaze.frame import Frame, Points
 from stdiffeye.gaze.nouns import Scanpath, Trajectory
 
-SHORTEST_MS = 1e-9  # keeps a saccade of no duration from dividing by zero
+SHORTEST_MS = SMALLEST_DEG = 1e-9  # keep a saccade of no duration or path from dividing by zero
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class LiftConstants:
     """How long drift keeps its velocity."""
     noise_deg: float = 0.0045
     """Standard deviation of the tracker's noise, per axis and sample."""
-    min_path_deg: float = 1.12
-    """Path of the smallest saccades, there and back: what they lack in amplitude they overshoot."""
-    outward_share: float = 0.67
-    """The share of an overshooting movement's duration that goes outward."""
+    overshoot_deg: float = 0.594
+    """By how much a vanishing saccade overshoots its goal before it comes back."""
+    overshoot_deg_per_deg: float = 0.774
+    """How much less it is with each degree of amplitude; none below zero."""
 
 
 CONSTANTS = LiftConstants()
@@ -91,6 +91,11 @@ def saccade_duration_ms(
     return constants.saccade_base_ms + constants.saccade_ms_per_deg * np.asarray(amplitude_deg)
 
 
+def overshoot_deg(amplitude_deg: NDArray[np.float64], constants: LiftConstants = CONSTANTS) -> NDArray[np.float64]:
+    """How far small saccades go beyond their goal."""
+    return np.maximum(constants.overshoot_deg - constants.overshoot_deg_per_deg * np.asarray(amplitude_deg), 0)
+
+
 def skeleton(
     scanpath: Scanpath,
     rate_hz: float = 240.0,
@@ -109,10 +114,11 @@ def skeleton(
     """
     scale_px = px_per_degree_of(scanpath.frame, px_per_degree)
     amplitude_deg = np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / scale_px
-    beyond_deg = (
-        np.maximum(constants.min_path_deg - amplitude_deg, 0) / 2 if overshoot else np.zeros_like(amplitude_deg)
-    )
-    movement_ms = saccade_duration_ms(amplitude_deg + beyond_deg, constants)
+    beyond_deg = overshoot_deg(amplitude_deg, constants) if overshoot else np.zeros_like(amplitude_deg)
+    # Out to the turning point at the main sequence's pace, and back at the same mean speed.
+    outward_share = (amplitude_deg + beyond_deg) / np.maximum(amplitude_deg + 2 * beyond_deg, SMALLEST_DEG)
+    outward_share = np.where(beyond_deg > 0, outward_share, 1.0)
+    movement_ms = saccade_duration_ms(amplitude_deg + beyond_deg, constants) / outward_share
     start_ms, stop_ms = _timeline_ms(scanpath, movement_ms, constants)
     edges = _edges(start_ms, stop_ms, rate_hz)
     time_ms = np.arange(edges[-1]) * (1000 / rate_hz)
@@ -126,7 +132,9 @@ def skeleton(
         lasts_ms = min(movement_ms[m], gap_ms)
         begins_ms = stop_ms[m] + constants.shoulder_share_before * (gap_ms - lasts_ms)
         tau = (time_ms[start:stop] - begins_ms) / max(lasts_ms, SHORTEST_MS)
-        xy_px[start:stop] = _course(tau, scanpath.xy_px[m], scanpath.xy_px[m + 1], scale_px * beyond_deg[m], constants)
+        xy_px[start:stop] = _course(
+            tau, scanpath.xy_px[m], scanpath.xy_px[m + 1], scale_px * beyond_deg[m], outward_share[m]
+        )
     return Skeleton(xy_px, rate_hz, scanpath.frame, fixation, in_fixation, saccades)
 
 
@@ -191,7 +199,7 @@ def minimum_jerk(time: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _course(
-    tau: NDArray[np.float64], origin_px: Points, goal_px: Points, beyond_px: float, constants: LiftConstants
+    tau: NDArray[np.float64], origin_px: Points, goal_px: Points, beyond_px: float, outward_share: float
 ) -> Points:
     """Positions of one saccade at its own times `tau`: minimum jerk to the goal, or `beyond_px` past it and back."""
     if beyond_px == 0:
@@ -201,8 +209,8 @@ def _course(
     # Two fixations at the very same place have no direction between them: such a saccade goes sideways and back.
     direction = step_px / length_px if length_px > 0 else np.array([1.0, 0.0])
     turn_px = goal_px + beyond_px * direction
-    outward = minimum_jerk(tau / constants.outward_share)[:, None] * (turn_px - origin_px)
-    back = minimum_jerk((tau - constants.outward_share) / (1 - constants.outward_share))[:, None] * (goal_px - turn_px)
+    outward = minimum_jerk(tau / outward_share)[:, None] * (turn_px - origin_px)
+    back = minimum_jerk((tau - outward_share) / (1 - outward_share))[:, None] * (goal_px - turn_px)
     return origin_px + outward + back
 
 

@@ -8,6 +8,7 @@ of the other half.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Trajectory, fill_gaps, fixation_intervals, resample
 from stdiffeye.gaze._scale import runs
+from stdiffeye.gaze.fixations import EXTRACTORS
 from stdiffeye.io.lund2013 import Label, LabelledRecording, read_lund2013_folder
 from stdiffeye.progress import track
 
@@ -191,8 +193,8 @@ TAIL = """* `judd`: 6 deg/s, 50 ms, as published; scaled by the frame's pixels p
 ## Which one
 
 Judd's fixations begin late and end early, because its speed window sees a saccade coming. It does not end a fixation at
-a blink; `max_loss_ms=75` makes it do so and is worth having on recordings with blinks. I-DT cuts a drifting fixation in
-pieces and leaves the edges of a saccade to its neighbours.
+a blink; `max_loss_ms=75` makes it do so and is worth having on recordings with blinks. I-DT gives
+the edges of a saccade to the fixations beside it.
 """
 
 
@@ -206,11 +208,16 @@ def _document(
     parts = [HEAD.format(chosen_count=len(chosen_on), judged_count=len(judged_on), judged=names)]
     parts += [f"## {title}\n\n{_table(rows)}\n" for title, rows in tables.items()]
     settings = [
-        f"* `{method}`: best of the grid on the first half (mean F1 {score:.3f}), and the default: "
+        f"* `{method}`: best of the grid on the first half (mean F1 {score:.3f}): "
         + ", ".join(f"`{name}={value:g}`" for name, value in options.items())
+        + f"; the defaults are {'these' if options.items() <= _defaults(method).items() else _defaults(method)}."
         for method, (options, score) in best.items()
     ]
     return "\n".join([*parts, "## Thresholds\n", *settings, TAIL])
+
+
+def _defaults(method: str) -> dict[str, Any]:
+    return {name: value.default for name, value in inspect.signature(EXTRACTORS[method]).parameters.items()}
 
 
 def _table(rows: Mapping[str, Mapping[str, Agreement]]) -> str:

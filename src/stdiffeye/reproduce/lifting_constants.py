@@ -26,9 +26,7 @@ from stdiffeye.reproduce.lifting_report import document
 
 RATE_HZ = 240.0
 MIN_AMPLITUDE_DEG = 0.5  # below, an expert's first and last sample of a saccade say little about its amplitude
-SMALL_DEG = 0.4  # below, Judd's rule cannot see a saccade that goes straight to its goal
-MIN_OVERSHOOT_DEG = 0.1
-MOVING_DEG_S = 20.0
+SMALL_DEG = 0.6  # about what Judd's rule needs of a saccade that goes straight to its goal
 MAX_LAG_MS = 100.0
 PERSISTENCES_MS = np.arange(1.0, 60.0, 0.5)
 MIN_DRIFT_FIXATION_MS = 200.0
@@ -46,8 +44,6 @@ class Saccade:
     gap_ms: float
     path_deg: float
     peak_deg_s: float
-    overshoot_deg: float
-    outward_share: float
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
         "shorter fixations kept, at least two of ≥ 80 ms": [s for s in osie if len(without_short(s) or ()) > 1],
     }
     trips = {name: round_trip(track(paths, "OSIE", quiet=quiet)) for name, paths in readings.items()}
-    straight = replace(CONSTANTS, min_path_deg=0.0)
+    straight = replace(CONSTANTS, overshoot_deg=0.0)
     name, paths = next(iter(readings.items()))
     trips[f"{name}; no overshoot"] = round_trip(track(paths, "OSIE", quiet=quiet), straight)
     lifted = [saccade for gaze in relifted(recordings) for saccade in saccades_of(gaze)]
@@ -95,23 +91,25 @@ def fit(lund2013: Path, recordings: Sequence[Trajectory], saccades: Sequence[Sac
     """All constants, each from its own data."""
     base_ms, ms_per_deg = main_sequence(lund2013)
     drift_deg2_s, persistence_ms, noise_deg = drift_and_noise(recordings)
-    small = [saccade for saccade in saccades if saccade.amplitude_deg < SMALL_DEG]
-    overshooting = [saccade.outward_share for saccade in small if saccade.overshoot_deg >= MIN_OVERSHOOT_DEG]
     partly = LiftConstants(
         saccade_base_ms=base_ms,
         saccade_ms_per_deg=ms_per_deg,
         drift_deg2_s=drift_deg2_s,
         drift_persistence_ms=persistence_ms,
         noise_deg=noise_deg,
-        min_path_deg=float(np.median([saccade.path_deg for saccade in small])),
-        outward_share=float(np.median(overshooting)),
     )
     shoulder_ms, share_before = shoulders(partly)
-    return replace(partly, shoulder_ms=shoulder_ms, shoulder_share_before=share_before)
+    whole = replace(partly, shoulder_ms=shoulder_ms, shoulder_share_before=share_before)
+    small = [saccade for saccade in saccades if saccade.amplitude_deg < SMALL_DEG]
+    level, slope = straight_line(
+        np.array([saccade.amplitude_deg for saccade in small]),
+        np.array([(saccade.path_deg - saccade.amplitude_deg) / 2 for saccade in small]),
+    )
+    return replace(whole, overshoot_deg=level, overshoot_deg_per_deg=-slope)
 
 
 def main_sequence(folder: Path) -> tuple[float, float]:
-    """Duration of the saccades that experts marked: ms at zero amplitude and ms per degree (Theil–Sen)."""
+    """Duration of the saccades that experts marked: ms at zero amplitude and ms per degree."""
     amplitude_deg, duration_ms = [], []
     for pair in read_lund2013_folder(folder).values():
         for recording in pair.values():
@@ -122,10 +120,14 @@ def main_sequence(folder: Path) -> tuple[float, float]:
                 duration_ms.append((stop - start) * 1000 / gaze.rate_hz)
     amplitude, duration = np.array(amplitude_deg), np.array(duration_ms)
     clear = amplitude >= MIN_AMPLITUDE_DEG  # a lost end (NaN) is not clear
-    amplitude, duration = amplitude[clear], duration[clear]
-    rise, run = duration[:, None] - duration, amplitude[:, None] - amplitude
+    return straight_line(amplitude[clear], duration[clear])
+
+
+def straight_line(x: Floats, y: Floats) -> tuple[float, float]:
+    """Level and slope by Theil and Sen: the median slope of all pairs, which outliers hardly touch."""
+    rise, run = y[:, None] - y, x[:, None] - x
     slope = float(np.median(rise[run > 0] / run[run > 0]))
-    return float(np.median(duration - slope * amplitude)), slope
+    return float(np.median(y - slope * x)), slope
 
 
 def drift_and_noise(recordings: Iterable[Trajectory]) -> tuple[float, float, float]:
@@ -176,16 +178,11 @@ def saccades_of(gaze: Trajectory) -> Iterator[Saccade]:
         piece = xy_deg[before[1] - 1 : after[0] + 1]
         step_deg = np.hypot(*np.diff(piece, axis=0).T)
         amplitude = float(np.hypot(*(goal - origin)))
-        along = (piece - origin) @ ((goal - origin) / max(amplitude, 1e-9))
-        moving = np.flatnonzero(step_deg * gaze.rate_hz > MOVING_DEG_S)
-        first, last = (int(moving[0]), int(moving[-1]) + 1) if len(moving) else (0, len(step_deg))
         yield Saccade(
             amplitude_deg=amplitude,
             gap_ms=float(after[0] - before[1]) * 1000 / gaze.rate_hz,
             path_deg=float(step_deg.sum()),
             peak_deg_s=float(step_deg.max()) * gaze.rate_hz,
-            overshoot_deg=float(along.max()) - amplitude,
-            outward_share=float(np.clip((int(along.argmax()) - first) / (last - first), 0, 1)),
         )
 
 

@@ -21,8 +21,8 @@ WORDS = {
     "drift_deg2_s": "diffusion constant of drift, deg²/s (DOVES, within fixations)",
     "drift_persistence_ms": "how long drift keeps its velocity, ms (DOVES)",
     "noise_deg": "tracker noise per axis and sample, deg (DOVES)",
-    "min_path_deg": "path of small saccades, deg (DOVES, below 0.4 deg, median)",
-    "outward_share": "share of a small saccade's time that goes outward (DOVES)",
+    "overshoot_deg": "overshoot of a vanishing saccade, deg (DOVES, half the excess path, below 0.6 deg)",
+    "overshoot_deg_per_deg": "how much less per degree of amplitude",
 }
 
 HEAD = """# Lifting a scanpath to a trajectory
@@ -38,7 +38,7 @@ duration through lifting and extraction. A scanpath without durations cannot be 
 
 Small saccades: Judd's rule cannot see a saccade of less than about 0.4 degrees that goes straight to its goal, and
 every fourth OSIE trial has one below 0.5. In recordings such saccades overshoot and come back (see the table below),
-and so they do here: amplitude plus twice the overshoot is at least `min_path_deg`. Larger saccades do not overshoot
+and so they do here: out at the main sequence's pace and back at the same mean speed. Larger saccades do not overshoot
 here; in DOVES they do, by the lens of the dual Purkinje tracker. At last each fixation is shifted so that its median is
 the scanpath's place, the difference being spread along the saccade's own path.
 """
