@@ -11,6 +11,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "load": "stdiffeye.generate",
+    "animate": "stdiffeye.generate",
+    "models": "stdiffeye.generate",
     "Frame": "stdiffeye.gaze",
     "Scanpath": "stdiffeye.gaze",
     "Trajectory": "stdiffeye.gaze",

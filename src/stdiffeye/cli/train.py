@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
 from tyro.conf import Positional
 
 
@@ -38,7 +37,7 @@ class Args:
     """cpu, cuda, or auto."""
     tensorboard: bool = False
     """Also write TensorBoard logs (extra `log`)."""
-    quiet: tyro.conf.FlagCreatePairsOff[bool] = False
+    quiet: bool = False
     """Print nothing but errors."""
 
 

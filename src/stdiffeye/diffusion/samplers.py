@@ -114,7 +114,7 @@ def ddim(
 
 
 def dpm_solver_pp_2m(denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None) -> Tensor:
-    """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): second order, one evaluation a step, first order at the ends."""
+    """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): second order but for the first step and the last, one evaluation each."""
     alpha, sigma = levels.alpha.tolist(), levels.sigma.tolist()
     half_log_snr = (levels.alpha / levels.sigma).log().tolist()
     previous: Tensor | None = None
@@ -124,7 +124,7 @@ def dpm_solver_pp_2m(denoise: Denoise, z: Tensor, levels: Schedule, callback: Ca
             return _told(callback, i, len(levels), z0)
         h = half_log_snr[i + 1] - half_log_snr[i]
         ahead = z0
-        if previous is not None and i + 2 < len(levels):
+        if previous is not None:
             r = (half_log_snr[i] - half_log_snr[i - 1]) / h
             ahead = (1 + 1 / (2 * r)) * z0 - 1 / (2 * r) * previous
         decay = torch.expm1(torch.tensor(-h, dtype=torch.float64)).item()

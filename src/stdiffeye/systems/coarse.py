@@ -20,13 +20,19 @@ from stdiffeye.diffusion.objective import Prediction
 from stdiffeye.diffusion.schedule import ScheduleName
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
-from stdiffeye.model.conditions import ConditionEmbedding, Conditions
+from stdiffeye.gaze.timeline import end_s, joined, onset_s, until
+from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.model.parts import Geometry, Picture
 from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_centres
 from stdiffeye.systems.draws import Draws
-from stdiffeye.systems.part import BatchPlan, Look, Part, Sources
+from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
 from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token, to_tokens
+
+LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
+LONGEST_REST_S = 2.5  # how much of a longer look is drawn at once after its beginning
+SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
+MAX_CONTINUATIONS = 8
 
 
 @dataclass(frozen=True)
@@ -99,16 +105,16 @@ class ScanpathTensors:
 
 @dataclass
 class Drawn:
-    """Scanpaths drawn for one picture: S samples of at most M fixations."""
+    """Drawn scanpaths: S samples of at most M fixations."""
 
     xy: Tensor  # (S, M, 2) in [0, 1]
     duration_ms: Tensor  # (S, M)
     gap_ms: Tensor  # (S, M)
     length: Tensor  # (S,)
 
-    def scanpaths(self, frame: Frame) -> list[Scanpath]:
-        """As nouns, with onsets that count from the first fixation."""
-        return [self._scanpath(row, frame) for row in range(len(self.length))]
+    def scanpaths(self, frames: Sequence[Frame]) -> list[Scanpath]:
+        """As nouns in the frames of the samples, with onsets that count from the first fixation."""
+        return [self._scanpath(row, frame) for row, frame in enumerate(frames)]
 
     def _scanpath(self, row: int, frame: Frame) -> Scanpath:
         n = int(self.length[row])
@@ -130,12 +136,7 @@ class Coarse(Part):
         self.fusion = Fusion(config.picture)
         self.density = DensityHead(config.picture, len(config.sets)) if config.picture.density else None
         self.conditions = ConditionEmbedding(width, len(config.sets), config.denoiser.max_tokens)
-        self.length = nn.Sequential(
-            nn.LayerNorm(3 * width),
-            nn.Linear(3 * width, width),
-            nn.SiLU(),
-            nn.Linear(width, config.denoiser.max_tokens),
-        )
+        self.length = LengthHead(width, config.denoiser.max_tokens)
         self.denoiser = Denoiser(config.denoiser)
         self.no_picture = nn.Parameter(torch.zeros(width))
         self.schedule = make_schedule(config.schedule, config.diffusion_steps)
@@ -195,28 +196,65 @@ class Coarse(Part):
 
     def length_logits(self, picture: Picture, conditions: Conditions) -> Tensor:
         """(B, max) logits of 1, 2, … fixations."""
-        mean = picture.tokens.mean(1)  # (P, D)
-        looked = mean if picture.log_density is None else (picture.log_density.exp()[..., None] * picture.tokens).sum(1)
-        pooled = torch.cat([mean, looked], dim=-1)  # (P, 2D)
-        viewers = len(conditions.manner) // len(pooled)
-        unknown = Conditions(
-            conditions.manner, conditions.seconds, conditions.start_s, torch.zeros_like(conditions.length)
-        )
-        return self.length(torch.cat([pooled.repeat_interleave(viewers, 0), self.conditions(unknown)], dim=-1))
+        unknown = replace(conditions, length=torch.zeros_like(conditions.length))
+        return self.length.logits(picture, self.conditions(unknown))
 
     # ---------------------------------------------------------------- generation
 
     @torch.no_grad()
-    def scanpaths(self, look: Look, seeds: Sequence[int]) -> list[Scanpath]:
-        assert look.features is not None
+    def scanpaths(
+        self, looks: Sequence[Look], seeds: Sequence[Sequence[int]], options: Options
+    ) -> list[list[Scanpath]]:
+        """A look longer than the tokens hold goes on in a second draw that begins where the first one ended."""
+        manner = torch.tensor([self.manner_number(look.manner) for look in looks], device=self.place.device)
+        picture, blank = self._look_at(looks, manner, options)
+        samples, noise = len(seeds[0]), NoiseSource([seed for row in seeds for seed in row])
+        asked = np.repeat([np.nan if look.seconds is None else look.seconds for look in looks], samples)
+        manners = manner.repeat_interleave(samples)
+        frames = [look.frame for look in looks for _ in range(samples)]
+        paths = self._draw(picture, blank, manners, asked, np.zeros(len(asked)), None, noise, options).scanpaths(frames)
+        for _ in range(MAX_CONTINUATIONS):
+            goes_on = [self._goes_on(path, end) for path, end in zip(paths, asked, strict=True)]
+            if not any(goes_on):
+                break
+            start = np.array([onset_s(path) for path in paths])
+            last_xy = np.stack([frame.normalise(path.xy_px[-1]) for path, frame in zip(paths, frames, strict=True)])
+            more = self._draw(picture, blank, manners, asked, start, last_xy, noise, options).scanpaths(frames)
+            paths = [joined(a, b) if on else a for a, b, on in zip(paths, more, goes_on, strict=True)]
+        paths = [path if np.isnan(end) else until(path, end) for path, end in zip(paths, asked, strict=True)]
+        return [paths[i * samples : (i + 1) * samples] for i in range(len(looks))]
+
+    def _goes_on(self, path: Scanpath, asked_s: float) -> bool:
+        """Whether the look was cut by the number of tokens or the times trained on, not by its own length."""
+        cut = len(path) >= self.config.denoiser.max_tokens or asked_s > LONGEST_TRAINED_S
+        return cut and asked_s - end_s(path) > SHORTEST_REST_S
+
+    def _look_at(self, looks: Sequence[Look], manner: Tensor, options: Options) -> tuple[Picture, Picture | None]:
         device = self.place.device
-        manner = torch.tensor([self.manner_number(look.manner)], device=device)
-        picture = self.look(look.features.to(device), look.words.to(device), manner)
-        count = len(seeds)
-        seconds = torch.full((count,), float("nan") if look.seconds is None else look.seconds, device=device)
-        zeros = torch.zeros(count, device=device)
-        conditions = Conditions(manner.expand(count), seconds, zeros, zeros.long())
-        return self.draw(picture, conditions, NoiseSource(seeds)).scanpaths(look.frame)
+        features = torch.cat([_required(look.features) for look in looks]).to(device)
+        words = torch.cat([look.words for look in looks]).to(device)
+        everything = torch.ones(len(looks), dtype=torch.bool, device=device)
+        blank = self.look(features, words, manner, everything) if options.guidance != 1 else None
+        return self.look(features, words, manner), blank
+
+    def _draw(
+        self,
+        picture: Picture,
+        blank: Picture | None,
+        manner: Tensor,
+        seconds: np.ndarray,
+        start_s: np.ndarray,
+        first_xy: np.ndarray | None,
+        noise: NoiseSource,
+        options: Options,
+    ) -> Drawn:
+        """As `draw`, for times of any length: what was trained on is asked for, as much as is left of it."""
+        rest = np.minimum(seconds - start_s, LONGEST_REST_S if first_xy is not None else LONGEST_TRAINED_S)
+        start = np.minimum(start_s, LONGEST_TRAINED_S - np.nan_to_num(rest))
+        row = [torch.from_numpy(np.asarray(v, dtype=np.float32)).to(manner.device) for v in (start + rest, start)]
+        conditions = Conditions(manner, row[0], row[1], torch.zeros_like(manner))
+        place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
+        return self.draw(picture, conditions, noise, options, blank, place)
 
     @torch.no_grad()
     def draw(
@@ -224,49 +262,54 @@ class Coarse(Part):
         picture: Picture,
         conditions: Conditions,
         noise: NoiseSource,
-        steps: int | None = None,
-        sampler: SamplerName | None = None,
-        guidance: float = 1.0,
+        options: Options,
         blank: Picture | None = None,
         first_xy: Tensor | None = None,
     ) -> Drawn:
-        """Scanpaths for one picture (`look` of a single one), one per row of `conditions`.
+        """Scanpaths for P pictures, as many rows of `conditions` for each.
 
         Parameters
         ----------
-        guidance : 1 leaves the model alone; above 1 exaggerates what is due to the picture, relative to `blank`.
-        first_xy : (S, 2) in [0, 1], where the first fixation is (a look that goes on), or None.
+        blank : the same with the pictures hidden, for guidance.
+        first_xy : (B, 2) in [0, 1], where the first fixation is (a look that goes on), or None.
         """
-        config = self.config
-        length = categorical(self.length_logits(picture, conditions), noise.uniform()) + 1
+        config, device = self.config, self.place.device
+        length = categorical(self.length_logits(picture, conditions), noise.uniform().to(device)) + 1
         context = self.conditions(replace(conditions, length=length))
         m = int(length.max())
         valid = token_mask(length, m)
         given = None if first_xy is None else place_to_token(first_xy)
 
         def denoise(z: Tensor, step: int) -> Tensor:
-            now = torch.full((len(z),), step, device=z.device)
+            z = z.to(device)
+            now = torch.full((len(z),), step, device=device)
             alpha, sigma = self.schedule.at(now)
             output = self.predict(z, now, context, picture, valid)
-            if guidance != 1.0 and blank is not None:
-                output_blank = self.predict(z, now, context, blank, valid)
-                output = output_blank + guidance * (output - output_blank)
+            if blank is not None:
+                without = self.predict(z, now, context, blank, valid)
+                output = without + options.guidance * (output - without)
             z0 = estimate_z0(output, z, alpha, sigma, config.prediction)
             if given is not None:
                 z0 = torch.cat([torch.cat([given, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)
-            return z0
+            return z0.cpu()
 
         tokens = sample(
-            sampler or config.sampler,
+            options.sampler or config.sampler,
             denoise,
             self.schedule,
             noise,
             (config.denoiser.max_tokens, CHANNELS),
-            steps or config.sampling_steps,
+            options.steps or config.sampling_steps,
             eta=config.eta,
             trim=m,
         )
         return Drawn(*from_tokens(tokens), length)
+
+
+def _required(features: Tensor | None) -> Tensor:
+    if features is None:
+        raise InputError("this model looks at pictures: the stimulus has none")
+    return features
 
 
 class CoarseBatches:

@@ -28,7 +28,7 @@ from stdiffeye.gaze import Scanpath, Trajectory
 from stdiffeye.gaze.residual import Guide, guide, residual, trajectory_of
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.systems.draws import Draws
-from stdiffeye.systems.part import BatchPlan, Part, Sources
+from stdiffeye.systems.part import AS_CONFIGURED, BatchPlan, Options, Part, Sources
 
 KNOWN_PER_SAMPLE = 6  # skeleton's velocity x, y; log scale; log noise; in fixation; phase
 TYPICAL_NOISE_DEG_S, NOISE_LOG_SPREAD = 1.26, 0.3  # of DOVES: median, and its spread over trials
@@ -123,7 +123,7 @@ class Fine(Part):
         scanpaths: Sequence[Scanpath],
         seeds: Sequence[int],
         precision_deg: float | None = None,
-        steps: int | None = None,
+        options: Options = AS_CONFIGURED,
         px_per_degree: float | None = None,
     ) -> list[Trajectory]:
         """One trajectory per scanpath.
@@ -141,18 +141,19 @@ class Fine(Part):
         ]
         p = self.config.patch
         tokens = [-(-len(guided) // p) for guided in guides]
-        known = torch.stack([pad_tokens(self._known(guided), max(tokens)) for guided in guides])
-        valid = torch.arange(max(tokens)) < torch.tensor(tokens)[:, None]
+        device = next(self.parameters()).device
+        known = torch.stack([pad_tokens(self._known(guided), max(tokens)) for guided in guides]).to(device)
+        valid = (torch.arange(max(tokens)) < torch.tensor(tokens)[:, None]).to(device)
         low, high = self.config.sigma_range
-        count = steps or self.config.sampling_steps
+        count = options.steps or self.config.sampling_steps
         grid = karras_grid(count, sigma_max=high, sigma_min=low)
 
         def denoise(z: Tensor, level: int) -> Tensor:
-            sigma = torch.full((len(z),), float(grid.sigma[level]))
-            return estimate_z0(self._predict(z, sigma, known, valid), z, torch.ones_like(sigma), sigma, "edm")
+            z, sigma = z.to(device), torch.full((len(z),), float(grid.sigma[level]), device=device)
+            return estimate_z0(self._predict(z, sigma, known, valid), z, torch.ones_like(sigma), sigma, "edm").cpu()
 
         ragged = _PatchNoise(seeds, tokens)
-        y = sample(self.config.sampler, denoise, grid, ragged, (max(tokens), 2 * p)).double().numpy()
+        y = sample(options.sampler or self.config.sampler, denoise, grid, ragged, (max(tokens), 2 * p)).double().numpy()
         return [
             trajectory_of(row.reshape(-1, 2)[: len(guided)], guided, path, px_per_degree)
             for row, guided, path in zip(y, guides, scanpaths, strict=True)

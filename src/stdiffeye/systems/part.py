@@ -12,12 +12,16 @@ from torch import Tensor, nn
 
 from stdiffeye.data.batches import Stimulus
 from stdiffeye.data.store import Store
+from stdiffeye.diffusion import SamplerName
 from stdiffeye.encoders import TextEncoder
 from stdiffeye.encoders.cache import FeatureCache
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath
+from stdiffeye.gaze import Frame, Scanpath, Trajectory
 from stdiffeye.model.picture import TEXT_WIDTH
 from stdiffeye.systems.draws import ALONE, Draws, Ranks
+
+Seeds = Sequence[Sequence[int]]
+"""For each look, one seed per sample."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,19 @@ class Look:
     """Data set whose manner of viewing is wanted; "" for any."""
 
 
+@dataclass(frozen=True)
+class Options:
+    """How gaze is drawn; None leaves the choice to the model's configuration."""
+
+    steps: int | None = None
+    sampler: SamplerName | None = None
+    guidance: float = 1.0
+    """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
+
+
+AS_CONFIGURED = Options()
+
+
 class Batches(Protocol):
     """A data source: the batch of a step, as this process's tensors."""
 
@@ -82,6 +99,7 @@ class Part(nn.Module):
 
     needs_pictures: bool = True
     draws_scanpaths: bool = False
+    draws_trajectories: bool = False
 
     @abstractmethod
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> Batches:
@@ -91,9 +109,15 @@ class Part(nn.Module):
     def loss(self, batch: Any, draws: Draws) -> dict[str, Tensor]:
         """The parts of the loss by name; `total` is what is minimised."""
 
-    def scanpaths(self, look: Look, seeds: Sequence[int]) -> list[Scanpath]:
-        """One scanpath per seed, where the part draws scanpaths (`draws_scanpaths`)."""
+    def scanpaths(
+        self, looks: Sequence[Look], seeds: Sequence[Sequence[int]], options: Options
+    ) -> list[list[Scanpath]]:
+        """For each look one scanpath per seed (as many for each), where the part draws scanpaths."""
         raise TypeError(f"{type(self).__name__} draws no scanpaths")
+
+    def trajectories(self, looks: Sequence[Look], seeds: Seeds, options: Options) -> list[list[Trajectory]]:
+        """For each look one trajectory per seed, where the part draws them without a scanpath."""
+        raise TypeError(f"{type(self).__name__} draws no trajectories")
 
     def extra_state(self) -> dict[str, Tensor]:
         """What else must survive a restart (the loss-aware step sampler)."""

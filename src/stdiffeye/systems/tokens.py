@@ -139,11 +139,11 @@ class Tokens(Part):
         picture = self.look(x.features, x.words, x.manner, forgotten if config.forget_picture else None)
         conditions = x.conditions.without(draws.uniform(b, 2) < config.forget)
         level = self.noise.draw(draws, b)
-        trials, z0 = self._trials(x, picture, conditions), self.encode(x)  # (B, N, Z)
+        trials, z0 = self._trials(x, picture, conditions), self.encode(x).float()  # (B, N, Z)
         # Drawn for the longest sequence that there can be: processes with shorter batches draw the same numbers.
         noise = draws.normal(b, config.max_tokens, config.token_width)[:, : z0.shape[1]]  # (B, N, Z)
         z = add_noise(z0, noise, level.alpha, level.sigma)
-        output = self.predict(z, level, trials)
+        output = self.predict(z, level, trials).float()
         z0_hat = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction)
         error = (output - target(z0, noise, level.alpha, level.sigma, config.noise.prediction)) ** 2
         parts = {"denoise": row_mean(error, self._counted(x))}

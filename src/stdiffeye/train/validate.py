@@ -13,7 +13,7 @@ from stdiffeye.gaze import Trial
 from stdiffeye.metrics import Referee
 from stdiffeye.systems.config import TrainConfig
 from stdiffeye.systems.draws import Draws
-from stdiffeye.systems.part import BatchPlan, Part, Sources
+from stdiffeye.systems.part import BatchPlan, Options, Part, Sources
 
 SPLIT = "validation"
 LOSS_BATCHES = 4
@@ -63,7 +63,7 @@ def generated_for(part: Part, sources: Sources, stimulus: Stimulus, config: Trai
     """Scanpaths of a stimulus of the stores, as many as `validate_samples`."""
     first = sources.stores[stimulus.store][int(stimulus.trials[0])]
     look = sources.look(stimulus, first.frame, None if first.viewing_ms is None else first.viewing_ms / 1000)
-    paths = part.scanpaths(look, seeds=range(config.validate_samples))
+    (paths,) = part.scanpaths([look], [range(config.validate_samples)], Options())
     return [
         Trial(stimulus.name, str(number), scanpath=path, task=stimulus.task, dataset=stimulus.dataset)
         for number, path in enumerate(paths)

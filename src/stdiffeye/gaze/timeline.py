@@ -1,0 +1,50 @@
+"""When a scanpath's fixations are: join two scanpaths in time, or cut one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze.nouns import Floats, Scanpath
+
+
+def timed(path: Scanpath) -> tuple[Floats, Floats]:
+    """Onsets and durations in ms, which must be known."""
+    if path.onset_ms is None or path.duration_ms is None:
+        raise InputError(f"{path} does not say when its fixations are: it needs durations and onsets")
+    return path.onset_ms, path.duration_ms
+
+
+def onset_s(path: Scanpath) -> float:
+    """When the last fixation began."""
+    return float(timed(path)[0][-1]) / 1000
+
+
+def end_s(path: Scanpath) -> float:
+    """When the last fixation ended."""
+    onset, duration = timed(path)
+    return float(onset[-1] + duration[-1]) / 1000
+
+
+def joined(path: Scanpath, more: Scanpath) -> Scanpath:
+    """A look that goes on: the first fixation of `more` is the last of `path`."""
+    onset, duration = timed(path)
+    onset_more, duration_more = timed(more)
+    if len(more) == 1:
+        return path
+    later = onset_more[1:] - duration_more[0] + onset[-1] + duration[-1]
+    return Scanpath(
+        np.concatenate([path.xy_px, more.xy_px[1:]]),
+        path.frame,
+        np.concatenate([duration, duration_more[1:]]),
+        np.concatenate([onset, later]),
+    )
+
+
+def until(path: Scanpath, seconds: float) -> Scanpath:
+    """Cut at the end of the viewing time, as a trial is: the last fixation ends with it."""
+    onset, duration = timed(path)
+    kept = max(1, int(np.searchsorted(onset, seconds * 1000)))
+    duration = duration[:kept].copy()
+    duration[-1] = min(duration[-1], seconds * 1000 - onset[kept - 1])
+    return Scanpath(path.xy_px[:kept], path.frame, duration, onset[:kept])

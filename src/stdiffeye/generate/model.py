@@ -1,0 +1,246 @@
+"""A trained system, ready to look at pictures.
+
+>>> import stdiffeye
+>>> model = stdiffeye.load()                                     # doctest: +SKIP
+>>> gaze = model.generate("photo.jpg", samples=10, seconds=3)    # doctest: +SKIP
+>>> gaze[0].scanpath()                                           # doctest: +SKIP
+Scanpath(10 fixations, 2.81 s, 1024×768 px)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from stdiffeye.diffusion import SamplerName
+from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
+from stdiffeye.encoders.picture import Picture
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract
+from stdiffeye.generate.shipped import find_model
+from stdiffeye.systems.config import SystemConfig
+from stdiffeye.systems.fine import Fine
+from stdiffeye.systems.part import AS_CONFIGURED, Look, Options, Part
+from stdiffeye.train.checkpoint import load_weights
+from stdiffeye.train.run import read_run, weights_file
+
+MAX_SAMPLES = 1000
+SECONDS = (0.2, 30.0)  # shortest and longest gaze that may be asked for
+ROWS_AT_ONCE = 160  # samples × pictures per pass: memory stays small, and larger gains no speed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generated(Trajectory):
+    """A generated trajectory that knows the scanpath it was drawn from, where there is one."""
+
+    drawn_from: Scanpath | None = None
+
+    def scanpath(self, extract_with: str | None = None, **options: Any) -> Scanpath:
+        """Its fixations: those it was drawn from or, with `extract_with="judd"`, those found in its samples."""
+        if extract_with is None and self.drawn_from is not None:
+            return self.drawn_from
+        return extract(self, extract_with or "judd", **options)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted of each picture."""
+
+    task: str = ""
+    samples: int = 10
+    seconds: float | None = None
+    seed: int = 0
+    manner: str | None = None
+    precision_deg: float | None = None
+    px_per_degree: float | None = None
+    options: Options = AS_CONFIGURED
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.samples <= MAX_SAMPLES:
+            raise InputError(f"samples must be between 1 and {MAX_SAMPLES}, got {self.samples}")
+        if self.seconds is not None and not SECONDS[0] <= self.seconds <= SECONDS[1]:
+            raise InputError(f"seconds must be between {SECONDS[0]:g} and {SECONDS[1]:g}, got {self.seconds:g}")
+        if self.precision_deg is not None and not 0 < self.precision_deg <= 1:
+            raise InputError(f"the tracker's precision is an angle up to 1 degree, got {self.precision_deg:g}")
+        if self.options.steps is not None and self.options.steps < 1:
+            raise InputError(f"steps must be at least 1, got {self.options.steps}")
+
+
+class Model:
+    """A trained system. Make one with `load`."""
+
+    def __init__(self, config: SystemConfig, parts: dict[str, Part], name: str) -> None:
+        self.config, self.parts, self.name = config, parts, name
+        self.encoder = picture_encoder(config.encoder) if self.first.needs_pictures else None
+
+    def __repr__(self) -> str:
+        size = sum(p.numel() for part in self.parts.values() for p in part.parameters()) / 1e6
+        return f"Model({self.name}: {self.config.system}, {size:.1f} M parameters)"
+
+    @property
+    def first(self) -> Part:
+        """The part that looks at the picture."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def fine(self) -> Fine | None:
+        part = self.parts.get("fine")
+        return part if isinstance(part, Fine) else None
+
+    @property
+    def manners(self) -> tuple[str, ...]:
+        """Data sets whose manner of viewing can be asked for; the first is the default."""
+        return tuple(getattr(self.first.config, "sets", ()))
+
+    def generate(
+        self,
+        picture: Picture,
+        task: str | None = None,
+        samples: int = 10,
+        seconds: float | None = None,
+        seed: int = 0,
+        manner: str | None = None,
+        precision_deg: float | None = None,
+        px_per_degree: float | None = None,
+        steps: int | None = None,
+        sampler: SamplerName | None = None,
+        guidance: float = 1.0,
+    ) -> list[Generated]:
+        """Trajectories of `samples` viewers of a picture, in its pixels.
+
+        Parameters
+        ----------
+        picture : file, PIL image or array.
+        task : what is looked for, in words; None for free viewing.
+        seconds : how long they look; None for as long as people did in the data.
+        seed : the same seed gives the same gaze, sample by sample, whatever `samples` is.
+        manner : data set whose manner of viewing is wanted (see `manners`).
+        precision_deg : tracker's precision, root mean square of sample-to-sample steps; None for varied ones.
+        px_per_degree : how large the picture is seen; None for a picture 30 degrees wide.
+        steps, sampler, guidance : how the gaze is drawn; None for the model's own choice.
+        """
+        request = Request(
+            task or "", samples, seconds, seed, manner, precision_deg, px_per_degree, Options(steps, sampler, guidance)
+        )
+        return next(iter(self.generate_many([picture], request)))
+
+    def scanpaths(self, picture: Picture, **wanted: Any) -> list[Scanpath]:
+        """Scanpaths alone, which is faster; parameters as in `generate`."""
+        options = Options(wanted.pop("steps", None), wanted.pop("sampler", None), wanted.pop("guidance", 1.0))
+        request = Request(task=wanted.pop("task", None) or "", options=options, **wanted)
+        return next(iter(self.scanpaths_of_many([picture], request)))
+
+    def scanpaths_of_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Scanpath]]:
+        """Scanpaths of each picture, several pictures at a time."""
+        first = self.first
+        if first.draws_scanpaths and not first.draws_trajectories:
+            for looks, seeds in self._chunks(pictures, request):
+                yield from first.scanpaths(looks, seeds, request.options)
+            return
+        for trajectories in self.generate_many(pictures, request):
+            yield [trajectory.scanpath() for trajectory in trajectories]
+
+    def generate_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Generated]]:
+        """Trajectories of each picture, several pictures at a time."""
+        for looks, seeds in self._chunks(pictures, request):
+            if self.first.draws_trajectories:
+                drawn = self.first.trajectories(looks, seeds, request.options)
+                yield from ([_generated(one, None) for one in row] for row in drawn)
+                continue
+            fine = self.fine
+            if fine is None:
+                raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
+            for paths, row in zip(self.first.scanpaths(looks, seeds, request.options), seeds, strict=True):
+                yield self._animated(fine, paths, row, request)
+
+    def _animated(self, fine: Fine, paths: list[Scanpath], seeds: Sequence[int], request: Request) -> list[Generated]:
+        moved: list[Generated] = []
+        for start in range(0, len(paths), ROWS_AT_ONCE):
+            some = paths[start : start + ROWS_AT_ONCE]
+            lifted = fine.animate(
+                some, seeds[start : start + ROWS_AT_ONCE], request.precision_deg, request.options, request.px_per_degree
+            )
+            moved += [_generated(one, path) for one, path in zip(lifted, some, strict=True)]
+        return moved
+
+    def _chunks(self, pictures: Sequence[Picture], request: Request) -> Iterator[tuple[list[Look], list[list[int]]]]:
+        words = self._words(request.task)
+        manner = self._manner(request.manner)
+        at_once = max(1, ROWS_AT_ONCE // request.samples)
+        for start in range(0, len(pictures), at_once):
+            images = [load_picture(picture) for picture in pictures[start : start + at_once]]
+            features = None if self.encoder is None else self.encoder.encode(images)
+            looks, seeds = [], []
+            for number, image in enumerate(images):
+                frame = Frame(image.width, image.height, request.px_per_degree)
+                tokens = None if features is None else features[number : number + 1]
+                looks.append(Look(tokens, words, frame, request.seconds, manner))
+                seeds.append(sample_seeds(request.seed, image.tobytes(), request.task, request.samples))
+            yield looks, seeds
+
+    def _words(self, task: str) -> torch.Tensor:
+        if not task:
+            return torch.zeros(1, 512)
+        return text_encoder(self.config.text).encode(task)[None]
+
+    def _manner(self, manner: str | None) -> str:
+        if manner is None:
+            return self.manners[0] if self.manners else ""
+        if manner and manner not in self.manners:
+            raise InputError(f"{self.name} knows no manner {manner!r}: it knows {', '.join(self.manners) or 'none'}")
+        return manner
+
+
+def load(name_or_path: str | Path | None = None, task: str = "", device: str = "cpu") -> Model:
+    """A shipped model by name, or a run's folder; by default `freeview`, or `search` where there is a task."""
+    folder = find_model(name_or_path, task)
+    config = read_run(folder)
+    parts = config.build()
+    for name, part in list(parts.items()):
+        try:
+            path = weights_file(folder, name)
+        except InputError:
+            if name == next(iter(parts)):
+                raise
+            del parts[name]  # a half that was not trained: scanpaths alone still work
+            continue
+        load_weights(path, part)
+        part.eval().requires_grad_(False).to(device)
+    return Model(config, parts, folder.name)
+
+
+def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:
+    """A seed per sample that depends on the picture's content, the task and the sample's number, nothing else."""
+    content = hashlib.blake2b(picture, digest_size=16).digest()
+    return [
+        int.from_bytes(hashlib.blake2b(content + f"|{task}|{seed}|{k}".encode(), digest_size=7).digest(), "big")
+        for k in range(samples)
+    ]
+
+
+def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:
+    return Generated(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, drawn_from=path)
+
+
+PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".avif")
+
+
+def pictures_in(sources: Sequence[str | Path]) -> list[Path]:
+    """Pictures named by files and folders, in order."""
+    found: list[Path] = []
+    for source in map(Path, sources):
+        if source.is_dir():
+            inside = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURE_SUFFIXES)
+            if not inside:
+                raise InputError(f"there is no picture in {source}: expected {', '.join(PICTURE_SUFFIXES)}")
+            found += inside
+        elif source.is_file():
+            found.append(source)
+        else:
+            raise InputError(f"there is no picture {source}: check the name")
+    return found

@@ -1,0 +1,55 @@
+"""The models in the package: a folder each, with configuration, weights and card."""
+
+from __future__ import annotations
+
+import importlib.resources
+from dataclasses import dataclass
+from pathlib import Path
+
+from stdiffeye.errors import InputError
+
+DEFAULT, DEFAULT_SEARCH = "freeview", "search"
+RUN_FILE, CARD_FILE = "run.yaml", "card.md"
+
+
+@dataclass(frozen=True)
+class ShippedModel:
+    """One model of the package."""
+
+    name: str
+    folder: Path
+    about: str
+    megabytes: float
+
+
+def models_folder() -> Path:
+    return Path(str(importlib.resources.files("stdiffeye") / "models"))
+
+
+def models() -> list[ShippedModel]:
+    """What is in the package, by name."""
+    if not models_folder().is_dir():
+        return []
+    return [_describe(folder) for folder in sorted(models_folder().iterdir()) if (folder / RUN_FILE).is_file()]
+
+
+def find_model(name_or_path: str | Path | None, task: str = "") -> Path:
+    """The folder of a shipped model or of a run; by default the one that fits the task."""
+    if name_or_path is None:
+        name_or_path = DEFAULT_SEARCH if task else DEFAULT
+    path = Path(name_or_path)
+    if (path / RUN_FILE).is_file():
+        return path
+    shipped = {model.name: model.folder for model in models()}
+    if str(name_or_path) in shipped:
+        return shipped[str(name_or_path)]
+    known = f"shipped are {', '.join(shipped)}" if shipped else "none is shipped yet"
+    raise InputError(f"there is no model {str(name_or_path)!r}: {known}; a run's folder (with {RUN_FILE}) works too")
+
+
+def _describe(folder: Path) -> ShippedModel:
+    card = folder / CARD_FILE
+    lines = card.read_text(encoding="utf-8").splitlines() if card.is_file() else []
+    about = next((line for line in lines if line and not line.startswith("#")), "")
+    size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6
+    return ShippedModel(folder.name, folder, about, round(size, 1))
