@@ -101,6 +101,9 @@ class UNet(nn.Module):
 
     def __init__(self, config: UNetConfig, channels: int, picture_width: int) -> None:
         super().__init__()
+        for name, width in {"unet.width": config.width, "picture.width": picture_width}.items():
+            if width % 4:
+                raise InputError(f"{name} must be a multiple of 4 (sines and cosines of x and y), got {width}")
         self.config = config
         widths = [config.width * factor for factor in config.multipliers]
         time, ask = 4 * config.width, [level >= config.ask_from for level in range(len(widths))]

@@ -1,0 +1,132 @@
+"""Samplers against diffusers' and against what is known in closed form of Gaussians."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from diffusers import DDIMScheduler, DDPMScheduler, DPMSolverMultistepScheduler
+
+from stdiffeye.diffusion import NoiseSource, Schedule, karras_grid, make_schedule, sample
+from stdiffeye.diffusion.samplers import dpm_solver_pp_2m, heun
+
+SHAPE = (7, 2)
+
+
+def wavy(z, level: float):
+    """Any smooth function will do as a network that predicts z0."""
+    return 0.6 * torch.sin(z) + 0.1 * level
+
+
+def betas(schedule: Schedule) -> np.ndarray:
+    bar = schedule.alpha_bar.numpy()
+    return 1 - bar / np.concatenate([[1.0], bar[:-1]])
+
+
+def by_diffusers(scheduler, steps: int, seed: int, noisy: bool, levels: int, **options):
+    generator = torch.Generator().manual_seed(seed)
+    z = torch.randn(1, *SHAPE, generator=generator)
+    scheduler.set_timesteps(steps)
+    for t in scheduler.timesteps:
+        extra = {"generator": generator} if noisy else {}
+        z = scheduler.step(wavy(z, float(t) / levels), t, z, **extra, **options).prev_sample
+    return z
+
+
+def test_ddpm_is_that_of_diffusers():
+    schedule = make_schedule("cosine", 30)
+    peer = DDPMScheduler(30, trained_betas=betas(schedule), clip_sample=False, prediction_type="sample")
+    ours = sample("ddpm", lambda z, k: wavy(z, k / 30), schedule, NoiseSource([5]), SHAPE)
+    torch.testing.assert_close(ours, by_diffusers(peer, 30, 5, True, 30), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0])
+def test_ddim_is_that_of_diffusers(eta):
+    schedule = make_schedule("linear", 30)
+    peer = DDIMScheduler(30, trained_betas=betas(schedule), clip_sample=False, prediction_type="sample")
+    ours = sample("ddim", lambda z, k: wavy(z, k / 30), schedule, NoiseSource([5]), SHAPE, eta=eta)
+    theirs = by_diffusers(peer, 30, 5, eta > 0, 30, eta=eta)
+    torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def test_dpm_solver_is_that_of_diffusers():
+    schedule = make_schedule("cosine", 100)
+    peer = DPMSolverMultistepScheduler(
+        100, trained_betas=betas(schedule), prediction_type="sample", final_sigmas_type="zero"
+    )
+    peer.set_timesteps(8)
+    chosen = peer.timesteps
+    levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
+    z = torch.randn(1, *SHAPE, generator=torch.Generator().manual_seed(2))
+    ours = dpm_solver_pp_2m(lambda z, i: wavy(z, float(chosen[i]) / 100), z, levels)
+    torch.testing.assert_close(ours, by_diffusers(peer, 8, 2, False, 100), rtol=1e-3, atol=1e-3)
+
+
+SPREAD = 0.5
+
+
+def gaussian_denoiser(schedule: Schedule):
+    """The best z0 for data of standard deviation 0.5."""
+
+    def denoise(z, k):
+        alpha, sigma = float(schedule.alpha[k]), float(schedule.sigma[k])
+        return alpha * SPREAD**2 / (alpha**2 * SPREAD**2 + sigma**2) * z
+
+    return denoise
+
+
+def flow_error(name: str, steps: int, schedule: Schedule) -> float:
+    """Distance of a deterministic sampler's end from the probability flow's, which is a mere scaling."""
+    noise = NoiseSource([1]).normal(50)[0].double()
+    chosen = schedule.steps(steps)
+    levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
+    denoise = gaussian_denoiser(levels)
+    z = noise * float((levels.alpha[0] ** 2 + levels.sigma[0] ** 2).sqrt())
+    end = {"heun": heun, "dpm++": dpm_solver_pp_2m}[name](denoise, z, levels)
+    x, sigma = z / levels.alpha[0], levels.sigma / levels.alpha
+    flow = x * ((SPREAD**2 + sigma[-1] ** 2) / (SPREAD**2 + sigma[0] ** 2)).sqrt() * levels.alpha[-1]
+    return float((end - denoise(flow, len(levels) - 1)).abs().max())
+
+
+@pytest.mark.parametrize(("name", "kind"), [("heun", "edm"), ("dpm++", "edm"), ("dpm++", "linear")])
+def test_second_order_samplers_follow_the_flow_and_are_of_second_order(name, kind):
+    def error(steps: int) -> float:
+        schedule = karras_grid(steps, 40.0, 0.003) if kind == "edm" else make_schedule("linear", 4000)
+        return flow_error(name, steps, schedule)
+
+    assert error(200) < 0.01
+    assert 3.5 < error(200) / error(400) < 4.5
+
+
+@pytest.mark.parametrize(("name", "eta"), [("ddpm", 0.0), ("ddim", 0.0), ("ddim", 1.0), ("dpm++", 0.0), ("heun", 0.0)])
+def test_samples_of_a_gaussian_have_its_spread(name, eta):
+    schedule = make_schedule("cosine", 1000)
+    drawn = sample(name, gaussian_denoiser(schedule), schedule, NoiseSource([3]), (4000,), steps=200, eta=eta)
+    assert abs(float(drawn.std()) - SPREAD) < 0.02
+    assert abs(float(drawn.mean())) < 0.03
+
+
+@pytest.mark.parametrize("name", ["ddpm", "ddim", "dpm++", "heun"])
+def test_a_sample_is_the_same_whatever_it_is_drawn_with(name):
+    schedule = make_schedule("cosine", 20)
+
+    def draw(seeds):
+        return sample(name, lambda z, k: wavy(z, k / 20), schedule, NoiseSource(seeds), SHAPE)
+
+    torch.testing.assert_close(draw([1, 2, 3])[1:2], draw([2]))
+    assert not torch.allclose(draw([1]), draw([2]))
+
+
+def test_trimming_does_not_change_the_tokens_that_are_kept():
+    schedule = make_schedule("cosine", 20)
+    whole, cut = (
+        sample("ddpm", lambda z, k: wavy(z, k / 20), schedule, NoiseSource([4]), SHAPE, trim=trim) for trim in (None, 3)
+    )
+    torch.testing.assert_close(whole[:, :3], cut)
+
+
+def test_progress_is_told_step_by_step():
+    told = []
+    schedule = make_schedule("cosine", 50)
+    sample("ddim", lambda z, k: z, schedule, NoiseSource([0]), SHAPE, 4, callback=lambda i, n: told.append((i, n)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
