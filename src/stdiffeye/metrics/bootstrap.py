@@ -51,7 +51,7 @@ def of_series(series: Series, pooled: bool, weights: Floats) -> Draws:
 
 def of_histograms(histograms: Histograms, weights: Floats) -> Draws:
     """KLD over all stimuli and its draws."""
-    once = np.ones((1, histograms.human.shape[1]))
+    once = np.ones((1, histograms.counts.shape[2]))
     return Draws(float(histograms.kld(once)[0]), histograms.kld(weights) if len(weights) else np.empty(0))
 
 

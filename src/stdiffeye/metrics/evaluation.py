@@ -43,7 +43,7 @@ class Settings:
     max_fixations: int | None = 16
     draws: int = 1000
     seed: int = 0
-    shuffles: int = 5
+    shuffles: int | None = None
     references: bool = True
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Settings:
                 raise InputError(f"{name} must be one of {', '.join(get_args(known))}, got {getattr(self, name)!r}")
         if self.compat not in (None, "scandiff"):
             raise InputError(f"compat knows 'scandiff' only, got {self.compat!r}")
-        if self.draws < 0 or self.shuffles < 1:
+        if self.draws < 0 or (self.shuffles is not None and self.shuffles < 1):
             raise InputError(f"draws must be ≥ 0 and shuffles ≥ 1, got {self.draws} and {self.shuffles}")
 
     def specs(self, semantics: bool) -> list[MetricSpec]:
@@ -172,8 +172,7 @@ def _estimates(table: Table, row: Row) -> dict[str, dict[str, Estimate]]:
         out[protocol] = {}
         for name, one in metrics.items():
             if protocol == "kld":
-                histogram = row.histograms[name]
-                n, values = int((histogram.generated.sum(axis=(0, 2)) > 0).sum()), None
+                n, values = row.histograms[name].stimuli, None
             else:
                 values = row.series[protocol][name].value
                 n = int((~np.isnan(values)).sum())

@@ -13,6 +13,7 @@ array of (n, 2) px or (n, 3) px, px, ms in the 512×384 frame. Nouns of other fr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,7 +85,7 @@ def ss(a: Path_, b: Path_, centres_px: ArrayLike, timed: bool = False) -> float:
     return _named("SS_dur" if timed else "SS", a, b, context)
 
 
-def sss(a: Path_, b: Path_, semantic: NDArray[np.int64], timed: bool = False) -> float:
+def sss(a: Path_, b: Path_, semantic: NDArray[np.integer[Any]], timed: bool = False) -> float:
     """Semantic Sequence Score on a map of classes (320, 512) (↑); `timed` is SSS†."""
     return _named("SSS_dur" if timed else "SSS", a, b, Context(maps=[np.asarray(semantic)]))
 
@@ -95,7 +96,7 @@ def pairwise(
     b: Sequence[Path_] | None = None,
     *,
     centres_px: ArrayLike | None = None,
-    semantic: NDArray[np.int64] | None = None,
+    semantic: NDArray[np.integer[Any]] | None = None,
 ) -> Floats:
     """(len(a), len(b)) values of a metric for all pairs; `b` defaults to `a`. NaN where undefined."""
     spec = specs([metric])[0]

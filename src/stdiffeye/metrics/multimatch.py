@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from stdiffeye.metrics.pairs import Floats, Ints, Pairs, Stretch, over
+from stdiffeye.metrics.pairs import Floats, Pairs, Stretch, over
 from stdiffeye.metrics.paths import EVALUATION_FRAME, Paths
 
 SHORTEST = 3
-SORT_BY_INSERTION = 64  # longer lists are left to numpy
+SORT_BY_TRANSPOSITION = 64  # longer lists are left to numpy
+LANES = 8  # the five dimensions, filled up to two vector registers
 DIMENSIONS = ("vector", "direction", "length", "position", "duration")
-_DIAGONAL, _UP, _LEFT = 0, 1, 2
 
 
 class Saccades(NamedTuple):
@@ -60,84 +60,100 @@ def saccades(paths: Paths) -> Saccades:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _many(one: Saccades, other: Saccades, stretch: Stretch, diagonal_px: float, out: Floats) -> None:
     first_a, first_b, a, b, start, stop = stretch
+    longest_a = longest_b = SHORTEST
     for p in range(start, stop):
-        i0, j0 = first_a[a[p]], first_b[b[p]]
-        n, m = first_a[a[p] + 1] - i0 - 1, first_b[b[p] + 1] - j0 - 1
+        longest_a = max(longest_a, first_a[a[p] + 1] - first_a[a[p]])
+        longest_b = max(longest_b, first_b[b[p] + 1] - first_b[b[p]])
+    cost = np.empty((longest_a, longest_b))
+    apart = np.zeros((longest_a + longest_b, LANES))
+    for p in range(start, stop):
+        i, j = first_a[a[p]], first_b[b[p]]
+        n, m = first_a[a[p] + 1] - i - 1, first_b[b[p] + 1] - j - 1
         if min(n, m) < SHORTEST - 1:
             out[p] = np.nan
             continue
-        rows, columns = _path(one.step_px[i0 : i0 + n], other.step_px[j0 : j0 + m])
-        _medians(one, other, rows + i0, columns + j0, diagonal_px, out[p])
+        _fill_costs(one.step_px, other.step_px, i, j, n, m, cost)
+        cells = _walk_back(one, other, i, j, n, m, cost, apart)
+        _similarities(apart, cells, diagonal_px, out, p)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _path(u: Floats, v: Floats) -> tuple[Ints, Ints]:
-    """The cheapest monotone alignment, last cell first."""
-    n, m = len(u), len(v)
-    way = np.empty((n, m), dtype=np.uint8)
-    cost = np.full(m + 1, np.inf)
-    cost[0] = 0.0
+def _fill_costs(u: Floats, v: Floats, i0: int, j0: int, n: int, m: int, cost: Floats) -> None:
+    """cost[i + 1, j + 1] of the cheapest monotone alignment up to saccades i and j, with a border of infinities."""
+    for j in range(m + 1):
+        cost[0, j] = np.inf
+    cost[0, 0] = 0.0
     for i in range(n):
-        diagonal = cost[0]
-        cost[0] = np.inf
+        x, y = u[i0 + i, 0], u[i0 + i, 1]
+        left = np.inf
+        cost[i + 1, 0] = left
         for j in range(m):
-            dx, dy = u[i, 0] - v[j, 0], u[i, 1] - v[j, 1]
-            best, step = diagonal, _DIAGONAL
-            diagonal = cost[j + 1]
-            if diagonal < best:
-                best, step = diagonal, _UP
-            if cost[j] < best:
-                best, step = cost[j], _LEFT
-            cost[j + 1] = best + np.sqrt(dx * dx + dy * dy)
-            way[i, j] = step
-    rows, columns = np.empty(n + m - 1, dtype=np.int64), np.empty(n + m - 1, dtype=np.int64)
-    i, j, cells = n - 1, m - 1, 0
-    while i >= 0 and j >= 0:
-        rows[cells], columns[cells] = i, j
+            dx, dy = x - v[j0 + j, 0], y - v[j0 + j, 1]
+            diagonal, up = cost[i, j], cost[i, j + 1]
+            best = diagonal if diagonal < up else up
+            best = best if best < left else left
+            left = best + np.sqrt(dx * dx + dy * dy)
+            cost[i + 1, j + 1] = left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _walk_back(one: Saccades, other: Saccades, i0: int, j0: int, n: int, m: int, cost: Floats, apart: Floats) -> int:
+    """From the last cell back to the first, noting in `apart` how far the aligned saccades are apart."""
+    i, j, cells = n, m, 0
+    while i > 0 and j > 0:
+        _compare(one, other, i0 + i - 1, j0 + j - 1, apart, cells)
         cells += 1
-        step = way[i, j]
-        i -= step != _LEFT
-        j -= step != _UP
-    return rows[:cells], columns[:cells]
+        diagonal, up, left = cost[i - 1, j - 1], cost[i - 1, j], cost[i, j - 1]
+        if diagonal <= up and diagonal <= left:
+            i -= 1
+            j -= 1
+        elif up <= left:
+            i -= 1
+        else:
+            j -= 1
+    return cells
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _medians(one: Saccades, other: Saccades, rows: Ints, columns: Ints, diagonal_px: float, out: Floats) -> None:
-    cells = len(rows)
-    apart = np.empty((5, cells))
-    for c in range(cells):
-        i, j = rows[c], columns[c]
-        dx, dy = one.step_px[i, 0] - other.step_px[j, 0], one.step_px[i, 1] - other.step_px[j, 1]
-        apart[0, c] = np.sqrt(dx * dx + dy * dy)
-        angle = abs(one.angle_rad[i] - other.angle_rad[j])
-        apart[1, c] = 2 * np.pi - angle if angle > np.pi else angle
-        apart[2, c] = abs(one.length_px[i] - other.length_px[j])
-        dx, dy = one.xy_px[i, 0] - other.xy_px[j, 0], one.xy_px[i, 1] - other.xy_px[j, 1]
-        apart[3, c] = np.sqrt(dx * dx + dy * dy)
-        s, t = one.duration_ms[i], other.duration_ms[j]
-        apart[4, c] = 0.0 if s == t else abs(s - t) / max(s, t)
-    out[0] = 1 - _median(apart[0]) / (2 * diagonal_px)
-    out[1] = 1 - _median(apart[1]) / np.pi
-    out[2] = 1 - _median(apart[2]) / diagonal_px
-    out[3] = 1 - _median(apart[3]) / diagonal_px
-    out[4] = 1 - _median(apart[4])
-    out[6] = (out[0] + out[1] + out[2] + out[3]) / 4
-    out[5] = (4 * out[6] + out[4]) / 5
+def _compare(one: Saccades, other: Saccades, i: int, j: int, apart: Floats, cell: int) -> None:
+    dx, dy = one.step_px[i, 0] - other.step_px[j, 0], one.step_px[i, 1] - other.step_px[j, 1]
+    apart[cell, 0] = np.sqrt(dx * dx + dy * dy)
+    angle = abs(one.angle_rad[i] - other.angle_rad[j])
+    apart[cell, 1] = 2 * np.pi - angle if angle > np.pi else angle
+    apart[cell, 2] = abs(one.length_px[i] - other.length_px[j])
+    dx, dy = one.xy_px[i, 0] - other.xy_px[j, 0], one.xy_px[i, 1] - other.xy_px[j, 1]
+    apart[cell, 3] = np.sqrt(dx * dx + dy * dy)
+    s, t = one.duration_ms[i], other.duration_ms[j]
+    apart[cell, 4] = 0.0 if s == t else abs(s - t) / max(s, t)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _median(values: Floats) -> float:
-    """Median in place; NaN if any value is. Insertion sort, the fastest on a dozen values."""
-    n = len(values)
-    if np.isnan(values.sum()):
-        return np.nan
-    if n > SORT_BY_INSERTION:
-        return np.median(values)
-    for c in range(n):
-        value = values[c]
-        k = c
-        while k > 0 and values[k - 1] > value:
-            values[k] = values[k - 1]
-            k -= 1
-        values[k] = value
-    return (values[(n - 1) // 2] + values[n // 2]) / 2
+def _similarities(apart: Floats, cells: int, diagonal_px: float, out: Floats, p: int) -> None:
+    _sort_lanes(apart, cells)
+    low, high = (cells - 1) // 2, cells // 2
+    vector = 1 - (apart[low, 0] + apart[high, 0]) / 2 / (2 * diagonal_px)
+    direction = 1 - (apart[low, 1] + apart[high, 1]) / 2 / np.pi
+    length = 1 - (apart[low, 2] + apart[high, 2]) / 2 / diagonal_px
+    position = 1 - (apart[low, 3] + apart[high, 3]) / 2 / diagonal_px
+    duration = 1 - (apart[low, 4] + apart[high, 4]) / 2
+    out[p, 0], out[p, 1], out[p, 2], out[p, 3], out[p, 4] = vector, direction, length, position, duration
+    out[p, 5] = (vector + direction + length + position + duration) / 5
+    out[p, 6] = (vector + direction + length + position) / 4
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sort_lanes(apart: Floats, cells: int) -> None:
+    """Sort the five columns at once by odd-even transposition: no branch depends on a value, so it vectorises.
+
+    A column of NaN (unknown durations are unknown throughout a path) stays a column of NaN.
+    """
+    if cells > SORT_BY_TRANSPOSITION:
+        for lane in range(LANES):
+            apart[:cells, lane] = np.sort(apart[:cells, lane])
+        return
+    for turn in range(cells):
+        for c in range(turn % 2, cells - 1, 2):
+            for lane in range(LANES):
+                above, below = apart[c, lane], apart[c + 1, lane]
+                apart[c, lane] = below if below < above else above
+                apart[c + 1, lane] = above if below < above else below

@@ -97,7 +97,7 @@ def mean_pair(spec: MetricSpec, ensemble: Ensemble) -> Series:
 def best_of(spec: MetricSpec, ensemble: Ensemble) -> Series:
     """Per human the best generated path, then the mean over humans."""
     best = _best_by_human(spec, ensemble.cross[spec.name], ensemble.cross_pairs.a)
-    humans = np.unique(ensemble.cross_pairs.a)
+    humans = _runs(ensemble.cross_pairs.a)[1]
     total, count = _sums(best, ensemble.stimulus_of_human[humans], ensemble.stimuli)
     return Series(_divide(total, count), count)
 
@@ -111,7 +111,7 @@ def crps(spec: MetricSpec, ensemble: Ensemble, estimator: Estimator) -> Series:
     spread = ensemble.within[spec.name]
     total, count = _sums(spread, ensemble.stimulus_of_path[pairs.a], ensemble.stimuli, multiple)
     defined = ~np.isnan(ensemble.cross[spec.name])
-    humans = np.unique(ensemble.cross_pairs.a[defined])
+    humans = _runs(ensemble.cross_pairs.a[defined])[1]
     weight = np.bincount(ensemble.stimulus_of_human[humans], minlength=ensemble.stimuli).astype(np.float64)
     return Series(distance - _divide(total, count) / 2, weight)
 
@@ -134,21 +134,28 @@ def leave_one_out(spec: MetricSpec, humans: Ensemble, estimator: Estimator) -> d
     per_viewer = {
         "crps": _divide(distance, others) - spread / 2,
         "mean": _divide(distance, others),
-        "best": _spread(_best_by_human(spec, values[off], a[off]), np.unique(a[off]), viewers),
+        "best": _spread(_best_by_human(spec, values[off], a[off]), _runs(a[off])[1], viewers),
     }
     return {protocol: _by_stimulus(value, stimulus, humans.stimuli) for protocol, value in per_viewer.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """(parts, S, 99) counts of human–human and human–generated scores per stimulus, in shared bins."""
+    """(2, parts, S, 99) counts of human–human and human–generated scores per stimulus, in bins that the two share."""
 
-    human: Floats
-    generated: Floats
+    counts: Floats
+
+    @property
+    def stimuli(self) -> int:
+        """How many stimuli have any human–generated score."""
+        return int((self.counts[1].sum(axis=(0, 2)) > 0).sum())
 
     def kld(self, weights: Floats) -> Floats:
         """(B,) KL(human ‖ generated + 1e-10), mean over parts, for (B, S) weights of the stimuli."""
-        return np.mean([_kl(weights @ h, weights @ g) for h, g in zip(self.human, self.generated, strict=True)], axis=0)
+        sides, parts, stimuli, bins = self.counts.shape
+        flat = self.counts.transpose(2, 0, 1, 3).reshape(stimuli, -1)
+        human, generated = (weights @ flat).reshape(len(weights), sides, parts, bins).transpose(1, 0, 2, 3)
+        return _kl(human, generated).mean(axis=-1)
 
 
 def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]) -> Histograms:
@@ -167,7 +174,7 @@ def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]
                 for values, stimulus in ((own, own_stimulus), (other, other_stimulus))
             ]
         )
-    return Histograms(np.array([human for human, _ in counts]), np.array([generated for _, generated in counts]))
+    return Histograms(np.array(counts).transpose(1, 0, 2, 3))
 
 
 def without_self(humans: Ensemble) -> Ensemble:
@@ -184,8 +191,8 @@ def _kl(human: Floats, generated: Floats) -> Floats:
         p = human / human.sum(axis=-1, keepdims=True)
         q = generated / generated.sum(axis=-1, keepdims=True) + KLD_FLOOR
         q /= q.sum(axis=-1, keepdims=True)
-        terms = np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0) / q), np.where(np.isnan(p + q), np.nan, 0.0))
-    return terms.sum(axis=-1)
+        p_log_p = p * np.log(np.where(p > 0, p, 1.0))
+    return np.asarray((p_log_p - p * np.log(q)).sum(axis=-1))
 
 
 def _extremes(*values: Floats) -> tuple[float, float]:
@@ -208,10 +215,16 @@ def _counts(values: Floats, stimulus: Ints, stimuli: int, low: float, high: floa
 def _best_by_human(spec: MetricSpec, values: Floats, human: Ints) -> Floats:
     """Best value of each human; `human` is sorted. NaN where no score is defined."""
     lower = spec.direction == "lower"
-    starts = np.flatnonzero(np.diff(human, prepend=-1))
+    starts = _runs(human)[0]
     filled = np.where(np.isnan(values), np.inf if lower else -np.inf, values)
     best = (np.minimum if lower else np.maximum).reduceat(filled, starts) if len(starts) else np.empty(0)
     return np.where(np.isinf(best), np.nan, best)
+
+
+def _runs(sorted_owner: Ints) -> tuple[Ints, Ints]:
+    """Where each owner begins in a sorted list, and who it is."""
+    starts = np.flatnonzero(np.diff(sorted_owner, prepend=-1))
+    return starts, sorted_owner[starts]
 
 
 def _sums(values: Floats, owner: Ints, owners: int, multiple: Floats | None = None) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 * **human**: each viewer as the truth, the other viewers as the ensemble.
 * **shuffled**: real scanpaths on the wrong picture. Every ensemble is filled with as many scanpaths as the stimulus has
-  viewers, each from another stimulus; the mean over several such draws.
+  viewers, each from another stimulus; the mean over several such draws (more of them when stimuli are few).
 * **centre**: the shuffled ensemble's numbers of fixations and durations, but places drawn from a Gaussian with the
   mean and standard deviation of all human fixations, moved into the frame.
 
@@ -36,6 +36,8 @@ from stdiffeye.metrics.protocols import (
 from stdiffeye.metrics.spec import Context, MetricSpec, with_parts
 
 REFERENCES = ("human", "shuffled", "centre")
+SHUFFLES = (2, 8)  # at least and at most so many draws of the shuffled humans,
+SHUFFLED_STIMULI = 600  # so that about this many stimuli are averaged over
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class Humans:
     protocols: Sequence[str]
     estimator: Estimator = "printed"
     seed: int = 0
-    shuffles: int = 5
+    shuffles: int | None = None
     _kept: dict[str, Row] = field(default_factory=dict)
     _among: Ensemble | None = None
 
@@ -116,7 +118,9 @@ class Humans:
 
     def _shuffled(self) -> Row:
         rng = np.random.default_rng(self.seed)
-        return self.row([shuffled(self.paths, self.stimuli, rng) for _ in range(self.shuffles)])
+        fewest, most = SHUFFLES
+        times = self.shuffles or int(np.clip(np.ceil(SHUFFLED_STIMULI / self.stimuli), fewest, most))
+        return self.row([shuffled(self.paths, self.stimuli, rng) for _ in range(times)])
 
     def _centre(self) -> Row:
         rng = np.random.default_rng(self.seed + 1)

@@ -11,6 +11,7 @@ import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.metrics.symbols import SEMANTIC_SHAPE
 
 SUFFIXES = (".npy", ".npy.gz", ".png")
-Classes = NDArray[np.int64]
+Classes = NDArray[np.integer[Any]]
 
 
 def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list[Classes | None], int]:
@@ -43,7 +44,7 @@ def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list
 
 
 def read_map(path: str | Path) -> Classes:
-    """One map as (320, 512) classes."""
+    """One map as (320, 512) classes, in the smallest type that holds them: thousands of maps must fit in memory."""
     path = Path(path)
     if path.suffix == ".png":
         from PIL import Image
@@ -58,9 +59,12 @@ def read_map(path: str | Path) -> Classes:
             raise InputError(f"{path} is not a numpy array: {error}") from None
     if classes.ndim != 2 or classes.size == 0 or not np.issubdtype(classes.dtype, np.integer) or classes.min() < 0:
         raise InputError(f"{path} must hold whole numbers ≥ 0 of shape (H, W), got {classes.dtype} {classes.shape}")
+    smallest = np.min_scalar_type(classes.max())
+    if classes.shape == SEMANTIC_SHAPE:
+        return classes.astype(smallest)
     rows = np.arange(SEMANTIC_SHAPE[0]) * classes.shape[0] // SEMANTIC_SHAPE[0]
     columns = np.arange(SEMANTIC_SHAPE[1]) * classes.shape[1] // SEMANTIC_SHAPE[1]
-    return classes[np.ix_(rows, columns)].astype(np.int64)
+    return classes[np.ix_(rows, columns)].astype(smallest)
 
 
 def _find(folder: Path, name: str, task: str) -> Path | None:

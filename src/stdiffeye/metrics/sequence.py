@@ -12,6 +12,7 @@ strings become empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ def score_clusters(a: Paths, b: Paths, pairs: Pairs, centres_px: Sequence[Floats
 
 
 def score_semantics(
-    a: Paths, b: Paths, pairs: Pairs, maps: Sequence[NDArray[np.int64] | None], timed: bool = False
+    a: Paths, b: Paths, pairs: Pairs, maps: Sequence[NDArray[np.integer[Any]] | None], timed: bool = False
 ) -> Floats:
     """(pairs, 1) SSS; `maps[s]` (320, 512) are the classes of stimulus s (None: undefined); `timed` is SSS†."""
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ class Context:
     """What belongs to the stimuli: clusters of human fixations and semantic maps, by number of the stimulus."""
 
     centres_px: Sequence[Floats] = ()
-    maps: Sequence[NDArray[np.int64] | None] = ()
+    maps: Sequence[NDArray[np.integer[Any]] | None] = ()
 
 
 Score = Callable[[Paths, Paths, Pairs, Context], Floats]

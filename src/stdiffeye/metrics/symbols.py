@@ -7,6 +7,7 @@ zero where the reference programs do so. Durations repeat a symbol; how they are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def nearest_centre(xy_px: Floats, centres_px: Floats) -> Ints:
     return np.asarray(((xy_px[:, None] - centres_px[None]) ** 2).sum(axis=-1).argmin(axis=1), dtype=np.int64)
 
 
-def class_under(xy_px: Floats, semantic: NDArray[np.int64]) -> Ints:
+def class_under(xy_px: Floats, semantic: NDArray[np.integer[Any]]) -> Ints:
     """Class of the semantic map (320, 512) under each place, the map's edge beyond it."""
     scale = np.array([SEMANTIC_SHAPE[1], SEMANTIC_SHAPE[0]]) / EVALUATION_FRAME.size_px
     column, row = np.clip((xy_px * scale).astype(np.int64), 0, [SEMANTIC_SHAPE[1] - 1, SEMANTIC_SHAPE[0] - 1]).T
