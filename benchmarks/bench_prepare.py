@@ -23,9 +23,10 @@ SMALLER = 10
 CHILD = """
 import resource, sys, time
 from stdiffeye.data.prepare import prepare
-begin = time.perf_counter()
+begin, cpu = time.perf_counter(), time.process_time()
 store = prepare(sys.argv[1], sys.argv[2], sys.argv[3], quiet=True)
-print(time.perf_counter() - begin, len(store), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(time.perf_counter() - begin, time.process_time() - cpu, len(store), peak)
 """
 
 
@@ -65,10 +66,10 @@ def make_osie(root: Path, trials: int) -> None:
         file.write("]")
 
 
-def prepared(dataset: str, source: Path, out: Path) -> tuple[float, int, float]:
+def prepared(dataset: str, source: Path, out: Path) -> tuple[float, float, int, float]:
     words = [sys.executable, "-c", CHILD, dataset, str(source), str(out)]
-    seconds, trials, megabytes = map(float, subprocess.check_output(words, text=True).split())
-    return seconds, int(trials), megabytes
+    seconds, cpu, trials, megabytes = map(float, subprocess.check_output(words, text=True).split())
+    return seconds, cpu, int(trials), megabytes
 
 
 def compare(label: str, dataset: str, make: object, trials: int, folder: Path) -> Path:
@@ -76,10 +77,10 @@ def compare(label: str, dataset: str, make: object, trials: int, folder: Path) -
     for count in (trials // SMALLER, trials):
         source, out = folder / f"{dataset}-{count}", folder / f"store-{dataset}-{count}"
         make(source, count)  # type: ignore[operator]
-        seconds, kept, megabytes = prepared(dataset, source, out)
+        seconds, cpu, kept, megabytes = prepared(dataset, source, out)
         results.append(megabytes)
         size = sum(path.stat().st_size for path in out.iterdir()) / 2**20
-        pace = f"{kept:,} trials in {seconds:.1f} s = {kept / seconds:,.0f}/s"
+        pace = f"{kept:,} trials in {seconds:.1f} s, {kept / cpu:,.0f} per second of CPU"
         print(f"{label}: {pace}, peak {megabytes:.0f} MB, store {size:.0f} MB", flush=True)
     print(f"{label}: ten times the trials, {results[1] / results[0]:.2f} times the memory")
     return out
