@@ -1,12 +1,13 @@
 """Make a table or figure of the documents again.
 
-    stdiffeye reproduce extractors --data DATA
-    stdiffeye reproduce lifting-constants --data DATA --out lifting.md
+stdiffeye reproduce extractors --data DATA
+stdiffeye reproduce lifting-constants --data DATA --out lifting.md
 
-    datasets            the public data sets prepared (each that lies under DATA)
-    extractors          three fixation extractors against two experts (needs DATA/lund2013)
-    lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
-    figure3             four generators under four protocols: why CRPS (needs no data)
+datasets            the public data sets prepared (each that lies under DATA)
+extractors          three fixation extractors against two experts (needs DATA/lund2013)
+lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
+modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
+figure3             four generators under four protocols: why CRPS (needs no data)
 """
 
 from __future__ import annotations
@@ -30,16 +31,26 @@ class Args:
     """Folder of the data sets (default: the environment variable STDIFFEYE_DATA)."""
     out: Path | None = None
     """Report to write (default: its place under docs/)."""
+    minutes: float = 5.0
+    """Of an experiment that trains: processor minutes per system and set."""
+    sets: tuple[str, ...] = ()
+    """Of an experiment that trains: data sets."""
+    work: Path = Path("reproduced")
+    """Of an experiment that trains: where stores and runs are kept; the same command goes on there."""
+    dry_run: bool = False
+    """Of an experiment that trains: only print the plan and its cost."""
     quiet: bool = False
     """No progress."""
 
 
 def run(args: Args) -> int:
-    from stdiffeye.reproduce import EXPERIMENTS, reproduce
+    from stdiffeye.reproduce import EXPERIMENTS, Budget, reproduce
 
     folder = args.data or os.environ.get("STDIFFEYE_DATA")
     if not folder and not (args.name in EXPERIMENTS and not EXPERIMENTS[args.name].needs_data):
         raise InputError("which data? Give --data FOLDER or set STDIFFEYE_DATA")
-    written = reproduce(args.name, folder or Path(), args.out, args.quiet)
-    print(f"The report is in {written}")
+    budget = Budget(args.work, args.minutes, args.sets, dry_run=args.dry_run)
+    written = reproduce(args.name, folder or Path(), args.out, args.quiet, budget)
+    if not args.dry_run:
+        print(f"The report is in {written}")
     return 0

@@ -1,7 +1,7 @@
 """What the documents claim, made again by a command: `stdiffeye reproduce NAME`.
 
 An experiment is a module with `reproduce(data, out, quiet)`: read what is under `data`, write the report `out`, return
-its path. A new one is one line in `EXPERIMENTS`.
+its path. Those that train also take a `Budget`. A new one is one line in `EXPERIMENTS`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,31 @@ from typing import Protocol, cast
 from stdiffeye.errors import InputError
 
 
+@dataclass(frozen=True)
+class Budget:
+    """What an experiment that trains may spend, and where it keeps its stores and runs, so that it can go on."""
+
+    work: Path
+    minutes: float = 5.0
+    """Processor minutes per system and set."""
+    sets: tuple[str, ...] = ()
+    """Data sets; none for the experiment's own choice."""
+    samples: int = 15
+    """Generated per stimulus."""
+    dry_run: bool = False
+    """Only print the plan and what it costs."""
+
+
 class Experiment(Protocol):
     """What a module of this folder offers."""
 
     def reproduce(self, data: Path, out: Path, quiet: bool = False) -> Path: ...
+
+
+class Training(Protocol):
+    """What a module that trains offers."""
+
+    def reproduce(self, data: Path, out: Path, budget: Budget, quiet: bool = False) -> Path: ...
 
 
 @dataclass(frozen=True)
@@ -28,6 +49,7 @@ class Entry:
     summary: str
     out: str
     needs_data: bool = True
+    trains: bool = False
 
 
 EXPERIMENTS: dict[str, Entry] = {
@@ -35,13 +57,28 @@ EXPERIMENTS: dict[str, Entry] = {
     "extractors": Entry("extractors", "three fixation extractors against two experts", "docs/fixation-extractors.md"),
     "lifting-constants": Entry("lifting_constants", "constants of the lift and its round trip", "docs/lifting.md"),
     "figure3": Entry("figure3", "four generators under four protocols: why CRPS", "docs/crps.md", needs_data=False),
+    "modalities": Entry(
+        "modalities",
+        "joint, trajectory-only, scanpath-only and coarse to fine, equal budgets",
+        "docs/results/modalities.md",
+        trains=True,
+    ),
 }
 
 
-def reproduce(name: str, data: str | Path, out: str | Path | None = None, quiet: bool = False) -> Path:
+def reproduce(
+    name: str,
+    data: str | Path,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    budget: Budget | None = None,
+) -> Path:
     """Run one experiment and return the report that it wrote."""
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}")
     entry = EXPERIMENTS[name]
-    module = cast(Experiment, importlib.import_module(f"stdiffeye.reproduce.{entry.module}"))
-    return module.reproduce(Path(data), Path(entry.out if out is None else out), quiet)
+    module = importlib.import_module(f"stdiffeye.reproduce.{entry.module}")
+    report = Path(entry.out if out is None else out)
+    if entry.trains:
+        return cast(Training, module).reproduce(Path(data), report, budget or Budget(Path("reproduced")), quiet)
+    return cast(Experiment, module).reproduce(Path(data), report, quiet)

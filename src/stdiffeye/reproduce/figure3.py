@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 FRAME = Frame(512, 384)
 SPREAD_PX = 30.0
 VIEWERS, STIMULI = 20, 60
-SAMPLES, FEW_SAMPLES = 100, 5
+SAMPLES, FEW_SAMPLES = 60, 5
 EUCLIDEAN = "DTW"  # of single fixations
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -44,8 +43,8 @@ def save_checkpoint(path: Path, part: Part, mean: Part, optimiser: Optimizer, pr
 def load_checkpoint(path: Path, part: Part, mean: Part, optimiser: Optimizer) -> Progress:
     """Take a run up where it was."""
     tensors, about = _load(path)
-    part.load_state_dict(_below(tensors, "weights."))
-    mean.load_state_dict(_below(tensors, "mean."))
+    for prefix, network in (("weights.", part), ("mean.", mean)):
+        _fill(path, network, _below(tensors, prefix))
     part.load_extra_state(_below(tensors, "extra."))
     memory = _below(tensors, "optimiser.")
     state = optimiser.state_dict()
@@ -68,6 +67,11 @@ def load_weights(path: Path, part: Part) -> dict[str, str]:
     tensors, about = _load(path)
     if any(name.startswith("mean.") for name in tensors):
         tensors = _below(tensors, "mean.")
+    _fill(path, part, tensors)
+    return about
+
+
+def _fill(path: Path, part: Part, tensors: dict[str, Tensor]) -> None:
     expected = part.state_dict()
     for name in sorted(expected.keys() ^ tensors.keys()):
         what = "lacks" if name in expected else "has an unknown"
@@ -77,13 +81,19 @@ def load_weights(path: Path, part: Part) -> dict[str, str]:
             shapes = f"{tuple(tensor.shape)} instead of {tuple(expected[name].shape)}"
             raise InputError(f"{path} does not fit its configuration: {name} has shape {shapes}")
     part.load_state_dict({name: tensor.to(expected[name].dtype) for name, tensor in tensors.items()})
-    return about
 
 
 def _save(path: Path, tensors: dict[str, Tensor], about: Mapping[str, object]) -> None:
     metadata = {"format": FORMAT, "version": VERSION, "about": json.dumps(about)}
     with whole_file(path) as temporary:
-        save_file({name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}, temporary, metadata)
+        try:
+            save_file(
+                {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}, temporary, metadata
+            )
+        except (SafetensorError, OSError) as error:
+            reason = " ".join(str(error).split())
+            kept = "; the checkpoint before is whole" if path.is_file() else ""
+            raise InputError(f"{path} cannot be written ({reason}){kept}: is the disk full?") from None
 
 
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -103,7 +113,3 @@ def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def _below(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def is_finite(part: Part) -> bool:
-    return all(bool(torch.isfinite(parameter).all()) for parameter in part.parameters())

@@ -40,6 +40,8 @@ class Setting:
 
     folder: Path
     minutes: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    """What minutes are measured by; `time.process_time` counts the processor's time, whatever else runs."""
     ranks: Ranks = field(default_factory=Ranks)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     quiet: bool = False
@@ -60,25 +62,25 @@ def fit(
     log = Log(setting, progress.step)
     plan = BatchPlan(config.stimuli, config.viewers, config.seed, setting.ranks, setting.device)
     batches = part.batches(sources, "train", plan, augment=True)
-    began = time.monotonic() - progress.seconds
+    began = setting.clock() - progress.seconds
     steps = track(
         range(progress.step, config.steps), f"training {name}", config.steps, progress.step, setting.quiet or log.silent
     )
     for step in steps:
-        done = _share_done(step, time.monotonic() - began, config, setting)
+        done = _share_done(step, setting.clock() - began, config, setting)
         if done >= 1:
             break
         losses = _step(part, batches, optimiser, step, config, setting, _rate(step, done, config))
-        if not math.isfinite(losses["total"]):
+        if not all(map(math.isfinite, losses.values())):
             raise InputError(_not_a_number(name, step, losses, last))
         _follow(mean, part, min(config.ema, (1 + step) / (10 + step)))
-        progress.step, progress.seconds = step + 1, time.monotonic() - began
+        progress.step, progress.seconds = step + 1, setting.clock() - began
         log.step(progress, losses, config.learning_rate * _rate(step, done, config))
         if validate and progress.step % config.validate_every == 0:
             _validate(validate, mean, progress, log, setting)
         if progress.step % config.checkpoint_every == 0 and setting.ranks.rank == 0:
             save_checkpoint(last, part, mean, optimiser, progress)
-    if validate:
+    if validate and log.validated_at != progress.step:
         _validate(validate, mean, progress, log, setting)
     if setting.ranks.rank == 0:
         save_checkpoint(last, part, mean, optimiser, progress)
@@ -102,8 +104,8 @@ def _step(
         for key, value in _everywhere(losses, setting.ranks).items():
             seen[key] = seen.get(key, 0.0) + value / config.accumulate
     _share_gradients(part, setting.ranks)
-    torch.nn.utils.clip_grad_norm_(part.parameters(), config.clip)
-    if math.isfinite(seen["total"]):
+    seen["gradient"] = float(torch.nn.utils.clip_grad_norm_(part.parameters(), config.clip))
+    if all(map(math.isfinite, seen.values())):
         optimiser.step()
     return seen
 
@@ -141,11 +143,11 @@ def _validate(validate: Validate, mean: Part, progress: Progress, log: Log, sett
         return
     mean.eval()
     scores = validate(mean)
-    log.validation(progress, scores)
     if scores["score"] > progress.best:
         progress.best = scores["score"]
         about = {"step": progress.step, "minutes": round(progress.seconds / 60, 1), **scores}
         save_weights(setting.folder / "best.safetensors", mean, about)
+    log.validation(progress, scores)
 
 
 class Log:
@@ -155,12 +157,14 @@ class Log:
         self.silent = setting.ranks.rank != 0
         self.path = setting.folder / "log.jsonl"
         self.board = None
+        self.validated_at: int | None = None
         if self.silent:
             return
         setting.folder.mkdir(parents=True, exist_ok=True)
         if self.path.is_file():  # what came after the last checkpoint will be written again
-            lines = [line for line in self.path.read_text().splitlines() if json.loads(line)["step"] <= resumed_at]
-            write_text(self.path, "".join(line + "\n" for line in lines))
+            rows = [row for row in _whole_lines(self.path) if row["step"] <= resumed_at]
+            write_text(self.path, "".join(json.dumps(row) + "\n" for row in rows))
+            self.validated_at = max((row["step"] for row in rows if "validation/score" in row), default=None)
         if setting.tensorboard:
             try:
                 from torch.utils.tensorboard import SummaryWriter
@@ -174,6 +178,7 @@ class Log:
 
     def validation(self, progress: Progress, scores: dict[str, float]) -> None:
         self._write(progress, {f"validation/{key}": value for key, value in scores.items()})
+        self.validated_at = progress.step
 
     def _write(self, progress: Progress, values: dict[str, float]) -> None:
         if self.silent:
@@ -185,6 +190,15 @@ class Log:
         if self.board is not None:
             for key, value in values.items():
                 self.board.add_scalar(key, value, progress.step)
+
+
+def _whole_lines(path: Path) -> list[dict[str, float]]:
+    """Rows of a log; the last line of a killed run may be cut short."""
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        with contextlib.suppress(json.JSONDecodeError):
+            rows.append(json.loads(line))
+    return rows
 
 
 def _everywhere(losses: dict[str, Tensor], ranks: Ranks) -> dict[str, float]:
@@ -228,8 +242,9 @@ def _keep_memory() -> None:
 
 
 def _not_a_number(name: str, step: int, losses: dict[str, float], last: Path) -> str:
+    what = next(key for key in ("total", *losses) if not math.isfinite(losses[key]))
     kept = f"the last good state is {last}" if last.is_file() else "nothing had been kept yet"
     return (
-        f"training {name} stopped at step {step + 1}: the loss is {losses['total']}; {kept}. "
+        f"training {name} stopped at step {step + 1}: {what} is {losses[what]}; {kept}. "
         f"Try a lower rate (--set train.{name}.learning_rate=…) or a longer warm-up (--set train.{name}.warm_up=…)"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +18,9 @@ from stdiffeye.data.store import Store
 from stdiffeye.encoders import FeatureCache, picture_encoder, text_encoder
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_text
-from stdiffeye.systems.config import SystemConfig, load_preset, parse_yaml, system_config, to_plain
+from stdiffeye.systems.config import SystemConfig, TrainConfig, changed, load_preset, parse_yaml, system_config, to_plain
 from stdiffeye.systems.draws import Ranks
-from stdiffeye.systems.part import Sources
+from stdiffeye.systems.part import BatchPlan, Part, Sources
 from stdiffeye.train.checkpoint import load_weights
 from stdiffeye.train.loop import Setting, fit
 from stdiffeye.train.validate import validator
@@ -34,6 +35,7 @@ def train(
     changes: Iterable[str] = (),
     resume: bool = False,
     minutes: float | None = None,
+    cpu_time: bool = False,
     only: str | None = None,
     start_from: str | Path | None = None,
     cache: str | Path | None = None,
@@ -47,8 +49,9 @@ def train(
     ----------
     preset : name or YAML file.
     changes : `key=value`, as `train.coarse.steps=500`.
-    resume : go on with the run in `out`; its own configuration is used.
+    resume : go on with the run in `out`; its own configuration is used, with `changes`.
     minutes : budget, shared among the parts by their `share`; steps end it earlier.
+    cpu_time : minutes of the processor instead of the clock, for fair comparisons on a busy machine.
     only : train this part alone ("coarse", "fine").
     start_from : a run whose weights the parts begin with.
     cache : where pictures' features are kept.
@@ -62,29 +65,44 @@ def train(
         raise InputError(f"{config.system} has no part {only!r}: it has {', '.join(config.parts)}")
     torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
     parts = config.build()
+    sources_of = {name: _sources(config, opened, cache, parts[name].needs_pictures) for name in names}
+    for name in names:  # what does not fit is said before hours are spent on another part
+        _check_fit(name, parts[name], sources_of[name], config.train[name], ranks)
+        if start_from is not None:
+            load_weights(weights_file(Path(start_from), name), parts[name])
+    if ranks.world > 1:
+        dist.barrier()  # nobody may find the run file that another process has just written
     if ranks.rank == 0:
         _write_run(out, config, preset, opened)
     shares = sum(config.train[name].share for name in names)
     for name in names:
-        part, settings = parts[name], config.train[name]
-        if start_from is not None:
-            load_weights(weights_file(Path(start_from), name), part)
-        sources = _sources(config, opened, cache if part.needs_pictures else None, part.needs_pictures)
+        part, settings, sources = parts[name], config.train[name], sources_of[name]
         budget = None if minutes is None else minutes * settings.share / shares
-        setting = Setting(out / name, budget, ranks, _device(device), quiet, tensorboard)
+        clock = time.process_time if cpu_time else time.monotonic
+        setting = Setting(out / name, budget, clock, ranks, _device(device), quiet, tensorboard)
         fit(name, part, sources, settings, setting, validator(part, sources, settings))
     if ranks.world > 1:
         dist.destroy_process_group()
     return out
 
 
-def read_run(folder: Path) -> SystemConfig:
-    """The configuration of a run or of a shipped model."""
+def _check_fit(name: str, part: Part, sources: Sources, config: TrainConfig, ranks: Ranks) -> None:
+    if config.stimuli % ranks.world:
+        raise InputError(
+            f"{ranks.world} processes cannot share {config.stimuli} stimuli evenly: "
+            f"set train.{name}.stimuli to a multiple of {ranks.world}"
+        )
+    part.batches(sources, "train", BatchPlan(config.stimuli, config.viewers, config.seed, ranks), augment=True)
+
+
+def read_run(folder: Path, changes: Iterable[str] = ()) -> SystemConfig:
+    """The configuration of a run or of a shipped model, with `key=value` changes."""
     path = folder / RUN_FILE
     if not path.is_file():
         raise InputError(f"{folder} is no run: it has no {RUN_FILE}; `stdiffeye train` makes one")
     values = parse_yaml(path.read_text(encoding="utf-8"), str(path))
-    return system_config({key: value for key, value in values.items() if key != "made"})
+    values = {key: value for key, value in values.items() if key != "made"}
+    return system_config(changed(values, changes))
 
 
 def weights_file(folder: Path, part: str) -> Path:
@@ -100,7 +118,7 @@ def _configuration(
     preset: str, stores: Sequence[Store], out: Path, changes: Iterable[str], resume: bool
 ) -> SystemConfig:
     if resume:
-        return read_run(out)
+        return read_run(out, changes)
     if (out / RUN_FILE).is_file():
         raise InputError(f"{out} holds a run already: go on with --resume, or choose another --out")
     config = load_preset(preset, changes)
@@ -128,7 +146,7 @@ def _sources(config: SystemConfig, stores: Sequence[Store], cache: str | Path | 
 
 def _device(name: str) -> torch.device:
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu")
     return torch.device(name)
 
 

@@ -1,0 +1,54 @@
+"""Is it better to learn trajectories and scanpaths jointly, one of them alone, or one after the other?
+
+Four systems on the same picture features, for the same processor time, on DOVES (raw gaze) and OSIE (scanpaths; where
+a system needs samples they are lifted, that is synthesised). All are judged as scanpaths: trajectories through Judd's
+rule.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+from stdiffeye.files import write_text
+from stdiffeye.reproduce import Budget
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, plan, stores_of
+
+SETS = ("doves", "osie")
+CONTESTANTS = (
+    Contestant("joint", "joint-small", lifts=True),
+    Contestant("trajectory only", "joint-trajectory-small", lifts=True),
+    Contestant("scanpath only", "scandiff-small"),
+    Contestant("coarse to fine", "compact"),
+)
+
+HEAD = """# Joint, single or coarse to fine
+
+Made by `stdiffeye reproduce modalities --minutes {minutes:g}` on {day}: every system was trained for {minutes:g}
+processor minutes on the training split of the set, with the same frozen picture features, and generated {samples}
+samples for each picture of the test split. Trajectories are reduced to scanpaths by Judd's rule. OSIE has no raw samples: there,
+joint and trajectory only learn from lifted (synthesised) samples.
+These are our data and our budget, not the paper's.
+"""
+
+
+def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Path:
+    """Train, generate, judge, and write the table."""
+    sets = budget.sets or SETS
+    if budget.dry_run:
+        print(plan(CONTESTANTS, sets, budget))
+        return out
+    stores = stores_of(data, sets, budget.work, quiet)
+    standings = [contest(CONTESTANTS, store, budget, quiet) for store in stores.values()]
+    head = HEAD.format(minutes=budget.minutes, samples=budget.samples, day=date.today().isoformat())
+    write_text(out, "\n".join([head, *(_section(one) for one in standings)]))
+    return out
+
+
+def _section(standing: Standing) -> str:
+    gaps = {name: table["crps"]["mean"].value for name, table in standing.result.gap_closed.items()}
+    order = sorted(gaps.items(), key=lambda pair: -pair[1])
+    lead = ", ".join(f"{name} {100 * gap:.0f} %" for name, gap in order)
+    return (
+        f"## {standing.dataset}\n\nGap closed (CRPS, mean over metrics): {lead}.\n\n{standing.result.to_markdown()}\n"
+    )
