@@ -26,8 +26,8 @@ HEAD = """# Joint, single or coarse to fine
 
 Made by `stdiffeye reproduce modalities --minutes {minutes:g}` on {day}: every system was trained for {minutes:g}
 processor minutes on the training split of the set, with the same frozen picture features, and generated {samples}
-samples for each picture of the test split. Trajectories are reduced to scanpaths by Judd's rule. OSIE has no raw samples: there,
-joint and trajectory only learn from lifted (synthesised) samples.
+samples for each picture of the test split. Trajectories are reduced to scanpaths by Judd's rule.
+OSIE has no raw samples: there, joint and trajectory only learn from lifted (synthesised) samples.
 These are our data and our budget, not the paper's.
 """
 
