@@ -123,8 +123,8 @@ def test_a_generator_without_variance_has_the_same_mean_best_and_crps(protocols:
 
 
 def test_scores_of_the_plane_agree_with_distances_computed_plainly(protocols: Figure3) -> None:
-    truth = protocols.truth.reshape(60, 20, 2)
-    ours = protocols.points["realistic"].reshape(60, 60, 2)
+    truth = protocols.truth.reshape(100, 20, 2)
+    ours = protocols.points["realistic"].reshape(100, 60, 2)
     between = np.hypot(*np.moveaxis(truth[:, :, None] - ours[:, None], -1, 0))
     within = np.hypot(*np.moveaxis(ours[:, :, None] - ours[:, None], -1, 0))
     assert protocols.scores["mean"]["realistic"] == pytest.approx(30 * between.mean())
