@@ -10,6 +10,7 @@ import difflib
 import importlib
 import os
 import sys
+from typing import Any
 
 from stdiffeye.errors import InputError
 
@@ -24,10 +25,13 @@ VERBS: dict[str, str] = {
     "info": "describe any recording, gaze file, data set or store",
     "evaluate": "people and systems in, a table with intervals out",
     "train": "stores in, a run out",
+    "export": "a run in, a small model out",
     "features": "look at pictures once and keep what was seen",
     "stats": "how people and systems move their eyes, in distribution",
     "plot": "gaze in, pictures out",
     "replay": "gaze in, a film or a page out",
+    "doctor": "is all well here",
+    "completion": "help for the shell to complete what is typed",
 }
 
 USAGE = "usage: stdiffeye VERB … [--debug]      stdiffeye VERB --help explains a verb"
@@ -63,11 +67,17 @@ def _run(words: list[str]) -> int:
         near = difflib.get_close_matches(verb, VERBS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`stdiffeye --help` lists them."
         raise InputError(f"there is no verb {verb!r}: {hint}")
+    return importlib.import_module(f"stdiffeye.cli.{verb}").run(parse(verb, rest)) or 0
+
+
+def parse(verb: str, words: list[str]) -> Any:
+    """The `Args` of a verb from the words after it; --help and words without sense exit, as on the command line."""
     import tyro
 
     module = importlib.import_module(f"stdiffeye.cli.{verb}")
-    args = tyro.cli(module.Args, prog=f"stdiffeye {verb}", description=module.__doc__, args=rest)
-    return module.run(args) or 0
+    # One flag per switch (--json, --no-plots), not both ways of it: that keeps help on one screen.
+    switches = (tyro.conf.FlagCreatePairsOff,)
+    return tyro.cli(module.Args, prog=f"stdiffeye {verb}", description=module.__doc__, args=words, config=switches)
 
 
 def overview() -> str:

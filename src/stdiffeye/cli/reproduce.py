@@ -1,13 +1,13 @@
 """Make a table or figure of the documents again.
 
-stdiffeye reproduce extractors --data DATA
-stdiffeye reproduce lifting-constants --data DATA --out lifting.md
+Example: stdiffeye reproduce extractors --data DATA
+         stdiffeye reproduce lifting-constants --data DATA --out lifting.md
 
-datasets            the public data sets prepared (each that lies under DATA)
-extractors          three fixation extractors against two experts (needs DATA/lund2013)
-lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
-modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
-figure3             four generators under four protocols: why CRPS (needs no data)
+  datasets            the public data sets prepared (each that lies under DATA)
+  extractors          three fixation extractors against two experts (needs DATA/lund2013)
+  lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
+  modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
+  figure3             four generators under four protocols: why CRPS (needs no data)
 """
 
 from __future__ import annotations

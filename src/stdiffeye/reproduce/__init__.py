@@ -57,6 +57,9 @@ EXPERIMENTS: dict[str, Entry] = {
     "extractors": Entry("extractors", "three fixation extractors against two experts", "docs/fixation-extractors.md"),
     "lifting-constants": Entry("lifting_constants", "constants of the lift and its round trip", "docs/lifting.md"),
     "figure3": Entry("figure3", "four generators under four protocols: why CRPS", "docs/crps.md", needs_data=False),
+    "models": Entry(
+        "models", "the shipped models on the test splits, into their cards", "docs/results/models.md", trains=True
+    ),
     "modalities": Entry(
         "modalities",
         "joint, trajectory-only, scanpath-only and coarse to fine, equal budgets",

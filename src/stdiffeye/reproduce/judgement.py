@@ -1,0 +1,140 @@
+"""How good a model is: everything that its card states, from the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stdiffeye.data.batches import stimuli_of
+from stdiffeye.data.store import Store
+from stdiffeye.gaze import Scanpath, Trial
+from stdiffeye.generate.files import Wanted, wanted_of
+from stdiffeye.generate.model import Model, Request
+from stdiffeye.metrics import Result, evaluate, pairwise
+from stdiffeye.progress import track
+from stdiffeye.stats import kinematics
+from stdiffeye.stats import search as search_statistics
+
+SAMPLES = 15
+WITHIN = 6  # fixations within which a target should be looked at
+MEMORY_STIMULI = 40  # training pictures on which memorisation is looked for
+
+
+@dataclass
+class Judgement:
+    """A model on one set."""
+
+    dataset: str
+    mode: str
+    result: Result
+    diversity: float
+    """Mean pairwise DTW of the samples of a picture, over that of people."""
+    memory: tuple[float, float]
+    """On training pictures: median DTW to the nearest training trial of the picture, of samples and of people."""
+    kinematics: dict[str, float] = field(default_factory=dict)
+    """KS distances to people, where there is raw gaze."""
+    search: dict[str, float] = field(default_factory=dict)
+    """Where there is a target: share that has looked at it, of samples and of people."""
+
+    @property
+    def gap(self) -> dict[str, tuple[float, float, float]]:
+        """Metric → gap closed by CRPS with its interval, and their mean."""
+        table = self.result.gap_closed["model"]["crps"]
+        return {name: (one.value, one.low, one.high) for name, one in table.items()}
+
+
+def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
+    """Generate for the test split and hold it against people; DOVES by trajectories and Judd's rule on both sides."""
+    raw = bool(store.columns["has_trajectory"].any())
+    human = list(store.trials("test"))
+    generated = samples_of(model, wanted_of([store.path], Request(samples=SAMPLES), "test"), raw, quiet)
+    mode = "extracted" if raw else "scanpath"
+    result = evaluate(human, {"model": generated}, protocols=("crps", "mean", "best", "kld"), mode=mode)
+    judged = Judgement(store.dataset, mode, result, _diversity(human, generated), _memory(model, store, quiet))
+    if raw:
+        judged.kinematics = kinematics(generated).distance_to(kinematics(human))
+    if any(trial.target_box_px for trial in human):
+        judged.search = _found(human, generated)
+    return judged
+
+
+def samples_of(model: Model, wanted: Sequence[Wanted], trajectories: bool, quiet: bool) -> list[Trial]:
+    """Gaze for each, in the frame of the picture's file."""
+    trials: list[Trial] = []
+    for one in track(wanted, "looking", quiet=quiet):
+        if trajectories:
+            gaze = next(iter(model.generate_many([one.picture], one.request)))
+            trials += [_trial(one, k, t.scanpath(), t) for k, t in enumerate(gaze)]
+        else:
+            paths = next(iter(model.scanpaths_of_many([one.picture], one.request)))
+            trials += [_trial(one, k, path, None) for k, path in enumerate(paths)]
+    return trials
+
+
+def _trial(one: Wanted, sample: int, path: Scanpath, trajectory: object) -> Trial:
+    return Trial(one.name, str(sample), path, trajectory, one.request.task)  # type: ignore[arg-type]
+
+
+def _by_stimulus(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Scanpath]]:
+    groups: dict[tuple[str, str], list[Scanpath]] = {}
+    for trial in trials:
+        if trial.scanpath is not None:
+            groups.setdefault(trial.key, []).append(trial.scanpath)
+    return groups
+
+
+def _diversity(human: Sequence[Trial], generated: Sequence[Trial]) -> float:
+    def spread(trials: Sequence[Trial]) -> float:
+        tables = [pairwise("DTW", paths) for paths in _by_stimulus(trials).values() if len(paths) > 1]
+        return float(np.mean([table[np.triu_indices(len(table), 1)].mean() for table in tables]))
+
+    return spread(generated) / spread(human)
+
+
+def _memory(model: Model, store: Store, quiet: bool) -> tuple[float, float]:
+    stimuli = [stimulus for stimulus in stimuli_of(store, "train") if len(stimulus.trials) > 2]
+    spread = np.linspace(0, len(stimuli) - 1, min(MEMORY_STIMULI, len(stimuli))).round().astype(int)
+    chosen = {(stimuli[i].name, stimuli[i].task): stimuli[i] for i in spread}
+    everything = wanted_of([store.path], Request(samples=SAMPLES), "train")
+    wanted = [one for one in everything if (one.name, one.request.task) in chosen]
+    generated = _by_stimulus(samples_of(model, wanted, False, quiet))
+    nearest, people = [], []
+    for key, stimulus in chosen.items():
+        trials = [path for path in (store[int(i)].scanpath for i in stimulus.trials) if path is not None]
+        nearest.append(pairwise("DTW", generated[key], trials).min(axis=1))
+        among = pairwise("DTW", trials)
+        np.fill_diagonal(among, np.inf)
+        people.append(among.min(axis=1))
+    return float(np.median(np.concatenate(nearest))), float(np.median(np.concatenate(people)))
+
+
+def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, float]:
+    sides = search_statistics.compare(human, {"model": generated}, max_fixations=WITHIN, average="trial")
+    return {side: float(one.probability[-1]) for side, one in sides.items()}
+
+
+def report(judgements: Sequence[Judgement]) -> str:
+    """The judgements as Markdown tables."""
+    metrics = list(dict.fromkeys(name for one in judgements for name in one.gap if name != "mean"))
+    head = ["set", "gap closed", *metrics]
+    rows = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for one in judgements:
+        cells = [f"{100 * one.gap[name][0]:.0f}" if name in one.gap else "–" for name in metrics]
+        mean, low, high = (100 * value for value in one.gap["mean"])
+        rows.append(f"| {one.dataset} | **{mean:.0f} %** ({low:.0f} to {high:.0f}) | {' | '.join(cells)} |")
+    rows += [
+        "",
+        "| set | diversity (people = 1) | nearest training trial: samples / people (DTW, px) |",
+        "|---|---|---|",
+    ]
+    rows += [f"| {o.dataset} | {o.diversity:.2f} | {o.memory[0]:.0f} / {o.memory[1]:.0f} |" for o in judgements]
+    for one in judgements:
+        if one.kinematics:
+            rows += ["", f"Kinematics against people, {one.dataset}:", "", "| quantity | distance |", "|---|---|"]
+            rows += [f"| {name.replace('_', ' ')} | {value:.3f} |" for name, value in one.kinematics.items()]
+        if one.search:
+            found = f"{100 * one.search['model']:.0f} % of samples and {100 * one.search['human']:.0f} % of people"
+            rows += ["", f"Target looked at within {WITHIN} fixations, {one.dataset}: {found}."]
+    return "\n".join(rows) + "\n"

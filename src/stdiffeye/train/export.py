@@ -1,0 +1,28 @@
+"""A run as a model to hand on: configuration and half-precision weights, without logs and optimiser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import write_text
+from stdiffeye.train.checkpoint import load_weights, save_weights
+from stdiffeye.train.run import RUN_FILE, read_run, weights_file
+
+
+def export(run: str | Path, out: str | Path) -> Path:
+    """Write the best weights of every trained part of `run` to the folder `out`, as float16."""
+    run, out = Path(run), Path(out)
+    parts = read_run(run).build()
+    written = 0
+    for name, part in parts.items():
+        try:
+            path = weights_file(run, name)
+        except InputError:
+            continue
+        save_weights(out / f"{name}.safetensors", part, load_weights(path, part), half=True)
+        written += 1
+    if not written:
+        raise InputError(f"{run} has no weights yet: train it first")
+    write_text(out / RUN_FILE, (run / RUN_FILE).read_text(encoding="utf-8"))
+    return out
