@@ -77,8 +77,8 @@ class SystemConfig:
     about: str = ""
     encoder: str = "efficientnet-lite0"
     """What looks at pictures (`stdiffeye features --encoder …`)."""
-    text: str = "table"
-    """What reads the task's words: the shipped table, or clip:FOLDER."""
+    text: str = "words"
+    """What reads the task's words: the shipped table with the sentence encoder, or clip:FOLDER."""
     parts: dict[str, Any] = field(default_factory=dict)
     """Part → its configuration."""
     train: dict[str, TrainConfig] = field(default_factory=dict)
@@ -109,10 +109,14 @@ def load_preset(name_or_path: str | Path, changes: Iterable[str] = ()) -> System
         text = (importlib.resources.files("stdiffeye") / "presets" / f"{name_or_path}.yaml").read_text(encoding="utf-8")
     else:
         raise InputError(f"there is no preset {str(name_or_path)!r}: {_near(str(name_or_path), presets())}")
-    values = parse_yaml(text, str(name_or_path))
+    return system_config(changed(parse_yaml(text, str(name_or_path)), changes))
+
+
+def changed(values: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:
+    """Plain values with `key=value` changes."""
     for change in changes:
         _set(values, change)
-    return system_config(values)
+    return values
 
 
 def parse_yaml(text: str, where: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -192,7 +193,7 @@ class Log:
                 self.board.add_scalar(key, value, progress.step)
 
 
-def _whole_lines(path: Path) -> list[dict[str, float]]:
+def _whole_lines(path: Path) -> list[dict[str, Any]]:
     """Rows of a log; the last line of a killed run may be cut short."""
     rows = []
     for line in path.read_text(encoding="utf-8").splitlines():

@@ -18,7 +18,15 @@ from stdiffeye.data.store import Store
 from stdiffeye.encoders import FeatureCache, picture_encoder, text_encoder
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_text
-from stdiffeye.systems.config import SystemConfig, TrainConfig, changed, load_preset, parse_yaml, system_config, to_plain
+from stdiffeye.systems.config import (
+    SystemConfig,
+    TrainConfig,
+    changed,
+    load_preset,
+    parse_yaml,
+    system_config,
+    to_plain,
+)
 from stdiffeye.systems.draws import Ranks
 from stdiffeye.systems.part import BatchPlan, Part, Sources
 from stdiffeye.train.checkpoint import load_weights
