@@ -1,7 +1,7 @@
 """Show a main job on material that the demonstration makes itself, from nothing but this package.
 
-stdiffeye demo fixations --out demo     a tracker's recording to scanpaths, a quality report and a picture
-stdiffeye demo crps --out demo          four generators, four protocols, and why CRPS (the paper's Figure 3)
+Example: stdiffeye demo fixations --out demo     a tracker's recording to scanpaths, a quality report and a picture
+         stdiffeye demo crps --out demo          four generators, four protocols, and why CRPS (the paper's Figure 3)
 """
 
 from __future__ import annotations

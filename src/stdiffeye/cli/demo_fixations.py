@@ -71,9 +71,10 @@ def demo(out: Path, quiet: bool = False) -> None:
         draw_scene(pictures / name, scene)
         recordings.append(record(made_scanpath(scene, rng), name, clock_ms, rng))
         clock_ms = recordings[-1].time_ms[-1] + PAUSE_MS
-    write_asc(out / "viewer01.asc", recordings)
-    print(f"made {len(recordings)} pictures and a synthesised recording, {out / 'viewer01.asc'}; now: stdiffeye fixations")
-    fixations.run(fixations.Args((out / "viewer01.asc",), out=out, pictures=pictures, quiet=quiet))
+    recording = out / "viewer01.asc"
+    write_asc(recording, recordings)
+    print(f"made {len(recordings)} pictures and a synthesised recording, {recording}; now: stdiffeye fixations")
+    fixations.run(fixations.Args((recording,), out=out, pictures=pictures, quiet=quiet))
 
 
 def draw_scene(path: Path, scene: Any) -> None:

@@ -3,8 +3,8 @@
 FILE is COCO-Search18-style JSON, CSV, a store, or what ScanDiff, HAT, Gazeformer, GazeXplain, TPP-Gaze and DeepGaze
 programs write. Stimuli are matched by (name, task), frames rescaled to 512×384.
 
-  stdiffeye evaluate --human human.json --generated ours=ours.json scandiff=theirs.json --compare --out results.json
-  stdiffeye evaluate --human store --split test --generated ours=ours.json --trajectories --protocols crps
+Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs=theirs.json --compare --out table.json
+         stdiffeye evaluate --human store --split test --generated ours=ours.json --trajectories --protocols crps
 """
 
 from __future__ import annotations

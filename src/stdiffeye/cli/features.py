@@ -3,8 +3,8 @@
 Features are kept by content, as float16, under --cache, $STDIFFEYE_CACHE or ~/.cache/stdiffeye. Broken off, the
 same command goes on where it was.
 
-  stdiffeye features pictures/ --flips
-  stdiffeye features stores/osie photo.jpg --encoder dinov2:models/dinov2-base-with-registers
+Example: stdiffeye features pictures/ --flips
+         stdiffeye features stores/osie photo.jpg --encoder dinov2:models/dinov2-base-with-registers
 """
 
 from __future__ import annotations

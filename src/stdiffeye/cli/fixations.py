@@ -3,9 +3,9 @@ r"""Turn tracker recordings into scanpaths, a quality report and a picture.
 Reads EyeLink .asc, .asc.gz, .edf, Tobii .tsv, CSV or TSV tables, BIDS folders. Trials are cut out by the
 experiment's messages; a group (?P<name>…) in --start names the trial or picture.
 
-  stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
-  stdiffeye fixations sub01.edf --start 'PICTURE_ON (?P<name>\S+)' --end PICTURE_OFF --pictures stimuli
-  stdiffeye fixations table.csv --columns time=t,x=gx,y=gy,unit=us,lost=-1 --screen 1920x1080
+Example: stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
+         stdiffeye fixations sub01.edf --start 'PICTURE_ON (?P<name>\S+)' --end PICTURE_OFF --pictures stimuli
+         stdiffeye fixations table.csv --columns time=t,x=gx,y=gy,unit=us,lost=-1 --screen 1920x1080
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Describe any recording, gaze file, data set or store: counts, rates, durations, losses, histograms.
 
-stdiffeye info recording.asc          stdiffeye info stores/osie          stdiffeye info osie ~/data/osie
+Example: stdiffeye info recording.asc
+         stdiffeye info stores/osie
+         stdiffeye info osie ~/data/osie
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 FILE is a gaze file (JSON, CSV, Parquet …) or a store. Give NAME=FILE several times to compare systems.
 
-  stdiffeye plot gaze.json --picture photo.jpg --out gaze.png
-  stdiffeye plot gaze.json --kind trace --name photo.jpg --subject 3 --out trace.pdf
-  stdiffeye plot human=human.json ours=ours.json --picture stimuli --out multiples.pdf
+Example: stdiffeye plot gaze.json --picture photo.jpg --out gaze.png
+         stdiffeye plot gaze.json --kind trace --name photo.jpg --subject 3 --out trace.pdf
+         stdiffeye plot human=human.json ours=ours.json --picture stimuli --out multiples.pdf
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A data set in, a store for training out: cleaned, aligned, indexed, with a quality report.
 
-stdiffeye prepare osie ~/data/osie --out stores/osie --jobs 4
+Example: stdiffeye prepare osie ~/data/osie --out stores/osie --jobs 4
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 FILE is a gaze file (JSON, CSV, Parquet …) or a store. The page (.html) needs no network and has play, pause, scrub and
 speed, all by keyboard too; .mp4 needs ffmpeg.
 
-  stdiffeye replay gaze.json --picture photo.jpg --out replay.html
-  stdiffeye replay gaze.json --picture stimuli --name photo.jpg --viewers 5 --speed 0.5 --out replay.gif
+Example: stdiffeye replay gaze.json --picture photo.jpg --out replay.html
+         stdiffeye replay gaze.json --picture stimuli --name photo.jpg --viewers 5 --speed 0.5 --out replay.gif
 """
 
 from __future__ import annotations

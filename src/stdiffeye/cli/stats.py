@@ -3,8 +3,8 @@
 Always: saccade amplitude and direction, angle between saccades, fixation duration, number of fixations. Where all
 sides have raw gaze: kinematics with the main sequence. Where trials have target boxes: visual search.
 
-  stdiffeye stats --human human.json --generated ours=ours.json theirs=theirs.json --out stats
-  stdiffeye stats --human store --split test --generated ours=ours.json --saliency --skip-first 1
+Example: stdiffeye stats --human human.json --generated ours=ours.json theirs=theirs.json --out stats
+         stdiffeye stats --human store --split test --generated ours=ours.json --saliency --skip-first 1
 """
 
 from __future__ import annotations
