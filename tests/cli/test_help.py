@@ -35,7 +35,8 @@ def test_the_help_of_a_verb_fits_a_screen_and_carries_an_example(verb, capsys, m
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_first_line_of_a_verbs_help_is_a_sentence(verb, capsys, monkeypatch):
     first = help_of(verb, capsys, monkeypatch).splitlines()[2]
-    assert first[0].isupper() and len(first) > 20
+    assert first[0].isupper()
+    assert len(first) > 20
 
 
 @pytest.mark.parametrize("word", [[], ["--help"], ["help"], ["-h"]])
