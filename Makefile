@@ -33,5 +33,13 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@for file in benchmarks/bench_*.py; do echo "── $$file"; $(BIN)/python $$file || exit 1; done
 
+$(VENV)/.docs: $(VENV)/.base
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.docs  ## the site, in site/; warnings are errors, nothing is fetched
+	@$(BIN)/mkdocs build --strict --quiet
+	@echo "Look at site/index.html"
+
 clean:
-	rm -rf $(VENV) demo build dist *.egg-info
+	rm -rf $(VENV) demo site build dist *.egg-info
