@@ -143,8 +143,8 @@ def _from_mapping(entries: Iterable[tuple[str, Any]], path: Path, human: Sequenc
             raise InputError(f"{where} is {type(scanpaths).__name__}, expected a list of scanpaths")
         arrays = [_array(one, where) for one in scanpaths]
         read.append((key, where, arrays, _frame(value, arrays, frames.get(key.partition("|")[0]), where)))
-    durations = [array[:, 2] for _, _, arrays, _ in read for array in arrays if array.shape[1] == 3]
-    seconds = bool(durations) and float(np.median(np.concatenate(durations))) < LONGEST_FIXATION_S
+    durations = [ms for _, _, arrays, _ in read for array in arrays if array.shape[1] == 3 for ms in array[:, 2]]
+    seconds = bool(durations) and float(np.median(durations)) < LONGEST_FIXATION_S
     for key, where, arrays, frame in read:
         name, _, task = key.partition("|")
         for array in arrays:

@@ -114,12 +114,13 @@ def evaluate(
     """
     chosen = Settings(**{name: _tuple(value) for name, value in settings.items()})
     _check_names(generated, chosen)
+    asked = chosen.specs(semantics is not None)
     people = grouped(human, "the human file")
     systems = {name: grouped(trials, f"{name!r}") for name, trials in generated.items()}
     keys, notes = matched(people, systems)
     reading = Reading(chosen.mode, chosen.max_fixations, chosen.rate_hz, chosen.compat is not None)
     paths = to_paths(people, keys, reading, "the human file")
-    wanted = available(chosen.specs(semantics is not None), paths, "the humans", notes)
+    wanted = available(asked, paths, "the humans", notes)
     context = context_of(wanted, paths, keys, clusters, semantics, notes)
     humans = Humans(paths, len(keys), context, wanted, chosen.protocols, chosen.estimator, chosen.seed, chosen.shuffles)
     rows = {}

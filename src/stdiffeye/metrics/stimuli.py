@@ -91,11 +91,11 @@ def matched(
 
 
 def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading: Reading, who: str) -> Paths:
-    """The trials of these stimuli, sorted by stimulus."""
+    """The trials of these stimuli, sorted by stimulus and viewer, so that the file's order does not matter."""
     scanpaths: list[Scanpath] = []
     owner: list[int] = []
     for number, key in enumerate(keys):
-        for trial in groups[key]:
+        for trial in sorted(groups[key], key=lambda one: (len(one.subject), one.subject)):
             scanpaths.append(_read(trial, reading, who))
             owner.append(number)
     return pack(scanpaths, owner, reading.compat)

@@ -1,0 +1,215 @@
+"""CRPS, mean, best and KLD against their formulas written out, and the laws that they obey."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Scanpath
+from stdiffeye.metrics.bootstrap import Draws, difference, gap_closed, of_series, resamples
+from stdiffeye.metrics.functions import pairwise
+from stdiffeye.metrics.paths import EVALUATION_FRAME, Paths, pack
+from stdiffeye.metrics.protocols import Ensemble, Series, best_of, compare, crps, histograms, leave_one_out, mean_pair
+from stdiffeye.metrics.references import Humans, centred, shuffled
+from stdiffeye.metrics.spec import METRICS, Context
+
+DTW, TDE, SM, MM = (METRICS[name] for name in ("DTW", "TDE", "SM", "MM"))
+
+
+def _paths(sizes: list[int], seed: int, shortest: int = 3) -> tuple[Paths, list[list[np.ndarray]]]:
+    rng = np.random.default_rng(seed)
+    groups = [
+        [np.column_stack([rng.uniform(0, 380, (n, 2)), rng.gamma(5, 50, n)]) for n in rng.integers(shortest, 9, size)]
+        for size in sizes
+    ]
+    flat = [Scanpath(path[:, :2], EVALUATION_FRAME, path[:, 2]) for group in groups for path in group]
+    return pack(flat, np.repeat(np.arange(len(sizes)), sizes)), groups
+
+
+@pytest.fixture
+def unbalanced() -> tuple[Ensemble, list[list[np.ndarray]], list[list[np.ndarray]]]:
+    human, people = _paths([4, 2, 3], 0)
+    generated, samples = _paths([3, 5, 2], 1)
+    return compare([DTW, TDE, SM, MM], human, generated, Context(), 3), people, samples
+
+
+@pytest.mark.parametrize("spec", [DTW, TDE, SM, MM], ids=lambda spec: spec.name)
+def test_protocols_are_their_formulas(spec, unbalanced) -> None:
+    ensemble, people, samples = unbalanced
+    for number in range(3):
+        cross = pairwise(spec.name, people[number], samples[number])
+        within = pairwise(spec.name, samples[number])
+        size = len(samples[number])
+        assert mean_pair(spec, ensemble).value[number] == pytest.approx(cross.mean())
+        best = cross.min(axis=1) if spec.direction == "lower" else cross.max(axis=1)
+        assert best_of(spec, ensemble).value[number] == pytest.approx(best.mean())
+        printed = cross.mean() - within.sum() / (2 * size**2)
+        fair = cross.mean() - (within.sum() - np.trace(within)) / (2 * size * (size - 1))
+        assert crps(spec, ensemble, "printed").value[number] == pytest.approx(printed)
+        assert crps(spec, ensemble, "fair").value[number] == pytest.approx(fair)
+
+
+@pytest.mark.parametrize("estimator", ["printed", "fair"])
+@pytest.mark.parametrize("spec", [DTW, TDE, SM], ids=lambda spec: spec.name)
+def test_the_human_row_leaves_one_viewer_out(spec, estimator) -> None:
+    human, people = _paths([4, 3], 2)
+    rows = leave_one_out(spec, compare([spec], human, human, Context(), 2, within=False), estimator)
+    for number, group in enumerate(people):
+        wanted = {"crps": [], "mean": [], "best": []}
+        for viewer in range(len(group)):
+            others = group[:viewer] + group[viewer + 1 :]
+            distance = pairwise(spec.name, [group[viewer]], others)[0]
+            within = pairwise(spec.name, others)
+            pairs = len(others) ** 2
+            if estimator == "fair":
+                within, pairs = within - np.diag(np.diag(within)), len(others) * (len(others) - 1)
+            wanted["crps"].append(distance.mean() - within.sum() / (2 * pairs))
+            wanted["mean"].append(distance.mean())
+            wanted["best"].append(distance.min() if spec.direction == "lower" else distance.max())
+        for protocol, values in wanted.items():
+            assert rows[protocol].value[number] == pytest.approx(np.mean(values)), protocol
+
+
+def test_kld_is_that_of_two_normalised_histograms(unbalanced) -> None:
+    ensemble, people, samples = unbalanced
+    human, _ = _paths([4, 2, 3], 0)
+    humans = compare([DTW], human, human, Context(), 3, within=False)
+    own = np.concatenate([pairwise("DTW", group)[np.triu_indices(len(group), 1)] for group in people])
+    other = np.concatenate([pairwise("DTW", *both).ravel() for both in zip(people, samples, strict=True)])
+    bins = np.linspace(min(own.min(), other.min()), max(own.max(), other.max()), 100)
+    p, q = (np.histogram(values, bins)[0] / len(values) for values in (own, other))
+    q = (q + 1e-10) / (q + 1e-10).sum()
+    wanted = sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a > 0)
+    assert histograms(DTW, humans, [ensemble]).kld(np.ones((1, 3)))[0] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_model_that_is_the_humans_has_a_kld_of_zero_when_scores_are_all_alike() -> None:
+    same = pack([Scanpath([[5.0, 5.0]] * 3, EVALUATION_FRAME)] * 6, np.repeat([0, 1], 3))
+    humans = compare([DTW], same, same, Context(), 2, within=False)
+    assert histograms(DTW, humans, [humans]).kld(np.ones((1, 2)))[0] == pytest.approx(0, abs=1e-7)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 999))
+def test_a_deterministic_generators_crps_is_its_mean_less_half_its_own_score(seed: int) -> None:
+    human, _ = _paths([3, 4], seed)
+    one, _ = _paths([1, 1], seed + 1)
+    repeated = one.taken(np.array([0, 0, 0, 1, 1]))
+    for spec in (DTW, TDE, SM, MM):
+        ensemble = compare([spec], human, repeated, Context(), 2)
+        own = 0.0 if spec.direction == "lower" else 1.0
+        wanted = mean_pair(spec, ensemble).value - own / 2
+        np.testing.assert_allclose(crps(spec, ensemble, "printed").value, wanted, atol=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 999))
+def test_crps_of_a_similarity_is_a_half_less_the_crps_of_its_distance(seed: int) -> None:
+    human, _ = _paths([3, 4], seed)
+    generated, _ = _paths([5, 2], seed + 1)
+    ensemble = compare([SM], human, generated, Context(), 2)
+    similar = crps(SM, ensemble, "printed").value
+    ensemble.cross["SM"], ensemble.within["SM"] = 1 - ensemble.cross["SM"], 1 - ensemble.within["SM"]
+    np.testing.assert_allclose(similar, 0.5 - crps(SM, ensemble, "printed").value, atol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 999))
+def test_the_order_of_samples_does_not_matter(seed: int) -> None:
+    human, _ = _paths([3, 4], seed)
+    generated, _ = _paths([5, 3], seed + 1)
+    rng = np.random.default_rng(seed)
+    order = np.concatenate([rng.permutation(5), 5 + rng.permutation(3)])
+    for spec in (DTW, TDE, SM, MM):
+        one, other = (compare([spec], human, paths, Context(), 2) for paths in (generated, generated.taken(order)))
+        for judge in (partial(crps, estimator="printed"), best_of, mean_pair):
+            np.testing.assert_allclose(judge(spec, one).value, judge(spec, other).value, rtol=1e-9)
+
+
+def test_undefined_scores_are_left_out_as_if_the_short_path_were_not_there() -> None:
+    human, _ = _paths([3], 5)
+    generated, samples = _paths([4], 6)
+    short = pack(
+        [Scanpath(path[:, :2], EVALUATION_FRAME, path[:, 2]) for path in [*samples[0], samples[0][0][:2]]], [0] * 5
+    )
+    for spec in (TDE, MM):
+        whole, cut = (compare([spec], human, paths, Context(), 1) for paths in (generated, short))
+        assert np.isnan(cut.cross[spec.name]).sum() == 3
+        for judge in (partial(crps, estimator="printed"), partial(crps, estimator="fair"), best_of):
+            assert judge(spec, cut).value[0] == pytest.approx(judge(spec, whole).value[0])
+    nothing = compare([MM], human, short.taken(np.array([4])), Context(), 1)
+    assert np.isnan(crps(MM, nothing, "printed").value).all()
+    assert crps(MM, nothing, "printed").weight[0] == 0
+
+
+def test_shuffled_humans_all_stand_on_other_pictures_and_keep_their_number() -> None:
+    human, _ = _paths([4, 4, 4, 4, 4, 4], 0)
+    moved = shuffled(human, 6, np.random.default_rng(1))
+    assert np.bincount(moved.stimulus).tolist() == [4] * 6
+    assert (np.diff(moved.stimulus) >= 0).all()
+    origin = {
+        human.xy_px[start].tobytes(): stimulus for start, stimulus in zip(human.first[:-1], human.stimulus, strict=True)
+    }
+    came_from = [origin[moved.xy_px[start].tobytes()] for start in moved.first[:-1]]
+    assert all(old != new for old, new in zip(came_from, moved.stimulus, strict=True))
+    for stimulus in range(6):
+        assert len({old for old, new in zip(came_from, moved.stimulus, strict=True) if new == stimulus}) == 4
+    with pytest.raises(InputError, match="at least two stimuli"):
+        shuffled(human, 1, np.random.default_rng(1))
+
+
+def test_centre_noise_keeps_lengths_and_durations_and_stays_in_the_frame() -> None:
+    human, _ = _paths([5, 5], 0)
+    noise = centred(human, human, np.random.default_rng(0))
+    assert (noise.lengths == human.lengths).all()
+    assert (noise.duration_ms == human.duration_ms).all()
+    assert EVALUATION_FRAME.contains(noise.xy_px).all()
+    assert not np.isclose(noise.xy_px, human.xy_px).any(axis=1).any()
+
+
+def test_reference_rows_are_computed_once_and_the_same_for_the_same_seed() -> None:
+    human, _ = _paths([4, 4, 4], 0)
+    one, other = (Humans(human, 3, Context(), [DTW], ("crps",), seed=3) for _ in range(2))
+    assert one.reference("shuffled") is one.reference("shuffled")
+    first, second = (who.reference("shuffled").series["crps"]["DTW"].value for who in (one, other))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_bootstrap_interval_is_that_of_a_plain_loop() -> None:
+    rng = np.random.default_rng(0)
+    series = Series(np.append(rng.normal(5, 1, 40), np.nan), np.append(rng.integers(1, 9, 40).astype(float), 3.0))
+    weights = resamples(41, 500, seed=1)
+    assert weights.shape == (500, 41)
+    assert (weights.sum(axis=1) == 41).all()
+    for pooled in (False, True):
+        found = of_series(series, pooled, weights)
+        factor = series.weight[:40] if pooled else np.ones(40)
+        assert found.value == pytest.approx(np.average(series.value[:40], weights=factor))
+        plain = [np.average(series.value[:40], weights=factor * row[:40]) for row in weights]
+        assert found.interval == pytest.approx(np.percentile(plain, [2.5, 97.5]))
+
+
+def test_the_paired_test_sees_a_difference_that_intervals_hide() -> None:
+    rng = np.random.default_rng(0)
+    hard = rng.normal(100, 30, 60)
+    weights = resamples(60, 1000, seed=0)
+    ones = np.ones(60)
+    worse, better = (of_series(Series(hard + shift, ones), False, weights) for shift in (rng.normal(2, 1, 60), 0.0))
+    assert worse.interval[0] < better.interval[1]
+    apart, p = difference(worse, better)
+    assert apart.value == pytest.approx(2, abs=0.5)
+    assert p < 0.01
+    assert difference(better, better)[1] == 1.0
+
+
+def test_gap_closed_is_0_for_strangers_and_1_for_viewers() -> None:
+    human, stranger = Draws(2.0, np.array([2.0, 2.1])), Draws(4.0, np.array([4.0, 4.1]))
+    assert gap_closed(stranger, human, stranger).value == 0
+    assert gap_closed(human, human, stranger).value == 1
+    assert math.isnan(gap_closed(human, human, human).value)
