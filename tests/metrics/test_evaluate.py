@@ -15,6 +15,7 @@ import pytest
 from stdiffeye.cli import main
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import write_scanpaths
 from stdiffeye.metrics import MAIN_METRICS, Referee, evaluate, gap_closed, read_clusters
 from stdiffeye.metrics.semantics import read_map
@@ -181,6 +182,14 @@ def test_more_comparisons_than_memory_holds_are_refused_before_they_start() -> N
         evaluate(many, {"a": many}, metrics=["LD"])
 
 
+def test_ten_million_fixations_are_cut_or_refused() -> None:
+    long = Scanpath(np.tile([[1.0, 2.0], [300.0, 200.0]], (1_250_000, 1)), Frame(512, 384))
+    trials = [Trial(f"{number}.jpg", "1", long) for number in range(2)]
+    assert evaluate(trials, {"a": trials}, metrics=["DTW"], draws=0).value("a", "mean", "DTW") == 0
+    with pytest.raises(InputError, match="paths of up to 2500000 points are too long to align"):
+        evaluate(trials, {"a": trials}, metrics=["DTW"], max_fixations=None)
+
+
 def test_one_stimulus_alone_has_no_reference_rows(make_trials) -> None:
     result = evaluate(make_trials(1, 4), {"a": make_trials(1, 4, seed=1)}, metrics=["LD"], draws=10)
     assert list(result.systems) == ["a"]
@@ -314,6 +323,24 @@ def test_the_verb_writes_results_as_documented(files: Path, capsys: pytest.Captu
     assert _run("--human", str(files / "human.json"), *generated, *same, "--out", str(again)) == 0
     value = json.loads(again.read_text())["systems"]["ours"]["crps"]["SS"]["value"]
     assert value == pytest.approx(results["systems"]["ours"]["crps"]["SS"]["value"])
+
+
+def test_the_verb_reads_tables_too(files: Path, make_trials) -> None:
+    write_gaze(files / "human.csv", make_trials(4, 4))
+    values = []
+    for human in ("human.csv", "human.json"):
+        words = (
+            "--human",
+            str(files / human),
+            "--generated",
+            f"a={files / 'ours.json'}",
+            "--metrics",
+            "DTW",
+            "--quiet",
+        )
+        assert _run(*words, "--out", str(files / "r.json")) == 0
+        values.append(json.loads((files / "r.json").read_text())["systems"]["a"]["crps"]["DTW"]["value"])
+    assert values[0] == pytest.approx(values[1], rel=1e-4)
 
 
 def test_the_verb_prints_json_for_programs(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

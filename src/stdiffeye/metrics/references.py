@@ -87,7 +87,8 @@ class Humans:
             for protocol in series:
                 series[protocol][spec.name] = _average([self._series(protocol, spec, one) for one in scored])
         pooled = {spec.name: histograms(spec, self.among, scored) for spec in chosen} if "kld" in self.protocols else {}
-        undefined = {spec.name: sum(int(np.isnan(one.cross[spec.name]).sum()) for one in scored) for spec in chosen}
+        missing = {spec.name: [np.isnan(one.cross[spec.name]).sum() for one in scored] for spec in chosen}
+        undefined = {name: round(float(np.mean(counts))) for name, counts in missing.items()}
         return Row(series, pooled, undefined)
 
     def reference(self, name: str) -> Row:

@@ -18,6 +18,7 @@ from stdiffeye.metrics.paths import Paths, pack
 Mode = Literal["scanpath", "extracted", "pointwise"]
 Key = tuple[str, str]
 MOST_PAIRS = 20_000_000
+MOST_CELLS = 2e12  # of the tables that dynamic programmes fill: about an hour
 MOST_LOST = 0.5  # a trial that lost more of its samples than this is not compared point by point
 
 
@@ -102,9 +103,15 @@ def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading
 
 
 def check_size(human: Paths, generated: Paths, stimuli: int, name: str) -> None:
-    """Refuse more pairs than fit in memory, before anything is computed."""
-    viewers = np.bincount(human.stimulus, minlength=stimuli).astype(float)
-    samples = np.bincount(generated.stimulus, minlength=stimuli).astype(float)
+    """Refuse more pairs than fit in memory, and longer paths than anyone waits for, before anything is computed."""
+    viewers, samples = (np.bincount(side.stimulus, minlength=stimuli).astype(float) for side in (human, generated))
+    points, others = (np.bincount(side.stimulus, side.lengths, minlength=stimuli) for side in (human, generated))
+    cells = float((points * others + others**2 + points**2).sum())
+    if cells > MOST_CELLS:
+        raise InputError(
+            f"{name!r} would need {cells:.2g} steps: paths of up to {max(human.lengths.max(), generated.lengths.max())}"
+            " points are too long to align; set --max-fixations, or --rate-hz for samples"
+        )
     pairs = float((viewers * samples + samples**2 + viewers**2).sum())
     if pairs > MOST_PAIRS:
         raise InputError(
