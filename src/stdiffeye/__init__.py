@@ -28,6 +28,7 @@ _HOMES = {
     "Store": "stdiffeye.data.store",
     "read_trials": "stdiffeye.data.read",
     "info": "stdiffeye.data.info",
+    "replay": "stdiffeye.plot",
     "InputError": "stdiffeye.errors",
 }
 

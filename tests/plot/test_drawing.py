@@ -108,6 +108,14 @@ def test_a_lost_stretch_leaves_a_gap_in_the_trajectory() -> None:
     assert row[len(row) // 4] > 50
 
 
+def test_the_legend_of_time_stands_where_the_gaze_is_not() -> None:
+    lower_left = np.linspace((10, 290), (60, 250), 300)
+    ax = plot.draw(Trajectory(lower_left, 240, FRAME))
+    (legend,) = ax.child_axes
+    box = legend.get_position()
+    assert (box.x0 + box.x1) / 2 > 0.5
+
+
 def test_density_is_hottest_where_most_fixations_are() -> None:
     rng = np.random.default_rng(0)
     many = [Scanpath(rng.normal((300, 80), 8, (20, 2)), FRAME), Scanpath([[80, 220]], FRAME)]

@@ -15,10 +15,11 @@ samples = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=30)
 modest = settings(max_examples=60, deadline=None)
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero")  # in scipy's p value, which is not used
 @given(samples, samples)
 @modest
 def test_ks_and_wasserstein_are_those_of_scipy(one: list[float], other: list[float]) -> None:
-    assert ks(one, other) == pytest.approx(scipy.stats.ks_2samp(one, other).statistic)
+    assert ks(one, other) == pytest.approx(scipy.stats.ks_2samp(one, other, method="asymp").statistic)
     assert wasserstein(one, other) == pytest.approx(scipy.stats.wasserstein_distance(one, other))
 
 

@@ -21,8 +21,8 @@ KINDS = ("scanpath", "trajectory", "density")
 COLOURS = ("time", "sample")
 LONGER_SIDE_IN = 7.0
 NOTEBOOK_DPI = 100
-# With more viewers than this on one picture the numbers would only hide one another.
-MAX_NUMBERED = 2
+# Numbers of one viewer would be hidden by the circles of another.
+MAX_NUMBERED = 1
 
 
 def draw(
@@ -47,7 +47,7 @@ def draw(
     ax : matplotlib axes to draw in; by default those of a new figure (`ax.figure`).
     kind : "scanpath", "trajectory" or "density"; by default the trajectory, where there is one.
     colour : "time", "sample" (one per noun), or any colour; by default time for one noun, sample for several.
-    numbers : number the fixations; by default for up to two nouns.
+    numbers : number the fixations; by default where there is one noun.
     dim : share of black laid over the picture.
     fit : how the picture lies in the gaze's frame, see `stdiffeye.plot.picture.backdrop`.
     room_for : other gaze in the same frame that must also fit into view, so that several drawings show the same part.
@@ -101,7 +101,7 @@ def _draw_each(ax: Axes, nouns: list[Noun], kind: str, colour: str | None, numbe
                 raise InputError(f"{one!r} has no trajectory to draw: use kind='scanpath'")
             line = overlay.draw_trajectory(ax, trajectory, paint)
             if paint is None and number == 0:
-                overlay.time_bar(ax, line, trajectory.frame)
+                overlay.time_bar(ax, line, trajectory)
             scanpath = scanpath or _extracted(trajectory)
         elif scanpath is None:
             raise InputError(f"{one!r} has no scanpath to draw: use kind='trajectory'")

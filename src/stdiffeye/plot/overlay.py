@@ -121,12 +121,12 @@ def draw_trajectory(ax: Axes, trajectory: Trajectory, colour: Any = None) -> Any
     return line
 
 
-def time_bar(ax: Axes, line: Any, frame: Frame) -> None:
-    """A small legend of the colours of time in the lower left corner."""
+def time_bar(ax: Axes, line: Any, trajectory: Trajectory) -> None:
+    """A small legend of the colours of time, in the corner where least of the gaze is."""
     from matplotlib.patheffects import withStroke
 
-    font = Marks.of(ax, frame).font_pt
-    inset = ax.inset_axes((0.03, 0.035, 0.22, 0.016))
+    font = Marks.of(ax, trajectory.frame).font_pt
+    inset = ax.inset_axes(_emptiest_corner(ax, trajectory.xy_px))
     bar = figure_of(ax).colorbar(line, cax=inset, orientation="horizontal", ticks=[])
     bar.outline.set(edgecolor="white", linewidth=0.8)
     halo = [withStroke(linewidth=font * 0.3, foreground="black")]
@@ -135,6 +135,20 @@ def time_bar(ax: Axes, line: Any, frame: Frame) -> None:
         inset.text(
             place, 1.5, words, transform=inset.transAxes, ha=side, fontsize=font, color="white", path_effects=halo
         )
+
+
+def _emptiest_corner(ax: Axes, xy_px: Floats) -> tuple[float, float, float, float]:
+    """Left, bottom, width, height of the time bar, as shares of the axes; the lower left corner if all are alike."""
+    width, height, left, right, bottom, top = 0.22, 0.016, 0.03, 0.75, 0.035, 0.92
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    x, y = (xy_px[:, 0] - x0) / (x1 - x0), (xy_px[:, 1] - y0) / (y1 - y0)
+
+    def crowd(corner: tuple[float, float]) -> int:
+        near_x, near_y = np.abs(x - corner[0] - width / 2) < 0.17, np.abs(y - corner[1]) < 0.12
+        return int((near_x & near_y).sum())
+
+    best = min(((left, bottom), (right, bottom), (right, top), (left, top)), key=crowd)
+    return (*best, width, height)
 
 
 def draw_target(ax: Axes, box_px: tuple[float, float, float, float]) -> None:

@@ -95,7 +95,7 @@ def _draw_gaze(ax: Axes, scanpath: Scanpath, trajectory: Trajectory | None, lege
     start_s, end_s = _times_s(scanpath, trajectory)
     last_s = max(float(end_s[-1]), 0.0 if trajectory is None else trajectory.duration_ms / 1000)
     for number, (start, end) in enumerate(zip(start_s, end_s, strict=True), start=1):
-        ax.axvspan(start, end, color=SHADE, lw=0, zorder=0)
+        ax.axvspan(start, end, facecolor=SHADE, edgecolor="white", lw=1.0, zorder=0)
         if end - start >= NARROWEST_NUMBERED * last_s:
             place = ax.get_xaxis_transform()
             ax.text((start + end) / 2, 1.0, str(number), transform=place, ha="center", va="bottom", fontsize=6.5)
