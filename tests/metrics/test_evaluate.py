@@ -196,6 +196,14 @@ def test_one_stimulus_alone_has_no_reference_rows(make_trials) -> None:
     assert any("no reference rows" in note for note in result.notes)
 
 
+def test_one_viewer_per_stimulus_leaves_people_uncompared_and_says_so(make_trials) -> None:
+    result = evaluate(make_trials(3, 1), {"a": make_trials(3, 2, seed=1)}, metrics=["LD"], draws=20)
+    assert not math.isnan(result.value("a", "crps", "LD"))
+    assert math.isnan(result.value("a", "kld", "LD"))
+    assert math.isnan(result.value("human", "crps", "LD"))
+    assert any(note.startswith("one viewer per stimulus") for note in result.notes)
+
+
 def test_two_systems_are_compared_pair_by_pair(make_trials) -> None:
     human = make_trials(12, 4)
     systems = {"near": make_trials(12, 4, seed=1), "far": make_trials(12, 4, seed=2, noise_px=120)}

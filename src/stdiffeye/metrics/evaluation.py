@@ -245,6 +245,8 @@ def context_of(
 
 
 def _references(settings: Settings, humans: Humans, notes: list[str]) -> tuple[str, ...]:
+    if len(humans.paths) == humans.stimuli:
+        notes.append("one viewer per stimulus: KLD, the row human and gap closed need at least two and are undefined")
     if not settings.references:
         return ()
     if humans.stimuli < 2:

@@ -233,15 +233,13 @@ def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def align(a: Ints, b: Ints, substitution: Floats) -> float:
-    """Best Needleman–Wunsch score with free gaps.
+    """Best Needleman–Wunsch score with free gaps, F(i, j) = max(F(i, j−1), F(i−1, j), F(i−1, j−1) + s).
 
-    F(i, j) = max(F(i, j−1), max(F(i−1, j), F(i−1, j−1) + s)): the inner maximum is independent over j, the outer one is
-    a running maximum. A substitution that costs (s ≤ 0) is never better than a gap, so each row is only worked on
-    between the first and the last symbol of `b` that the symbol of `a` gains from; runs of a symbol share that row.
+    A substitution that costs (s ≤ 0) is never better than a gap, so each row is only worked on between the first and
+    the last symbol of `b` that the symbol of `a` gains from; runs of a symbol share that row's gains.
     """
     m = len(b)
     best = np.zeros(m + 1)
-    candidate = np.zeros(m + 1)
     gain = np.empty(m)
     low, high = 0, 0
     for i in range(len(a)):
@@ -251,12 +249,12 @@ def align(a: Ints, b: Ints, substitution: Floats) -> float:
                 gain[j] = substitution[a[i], b[j]]
                 if gain[j] > 0:
                     low, high = min(low, j), j + 1
+        diagonal = running = best[low]
         for j in range(low, high):
-            through = best[j] + gain[j]
-            candidate[j] = through if through > best[j + 1] else best[j + 1]
-        running = best[low]
-        for j in range(low, high):
-            running = candidate[j] if candidate[j] > running else running
+            through = diagonal + gain[j]
+            diagonal = best[j + 1]
+            through = through if through > diagonal else diagonal
+            running = through if through > running else running
             best[j + 1] = running
         j = high + 1
         while j <= m and best[j] < running:
