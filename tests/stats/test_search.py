@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stdiffeye import Frame, Scanpath, Trial
+from stdiffeye import Frame, Scanpath, Trial, read_trials
 from stdiffeye.errors import InputError
 from stdiffeye.stats import search
 
@@ -85,3 +86,13 @@ def test_bad_input_is_refused() -> None:
         search.efficiency([DIRECT], average="mean")
     with pytest.raises(InputError, match="trial 'p' of '1' has no target box"):
         search.on_target(look((1, 1), box=None))
+
+
+@pytest.mark.real_data
+def test_people_who_found_the_target_are_as_efficient_as_published(real_data: Path) -> None:
+    """Yang et al. (CVPR 2020), Table 2, row Human: TFP-AUC 5.200, scanpath ratio 0.862; other pictures, same people."""
+    trials = read_trials(real_data / "coco_search18" / "coco_search18_fixations_TP_validation_split1.json")
+    found = [trial for trial in trials if trial.details["correct"] == 1 and search.first_on_target(trial) is not None]
+    people = search.efficiency(found)
+    assert people.area == pytest.approx(5.2, abs=0.1)
+    assert people.scanpath_ratio == pytest.approx(0.862, abs=0.015)
