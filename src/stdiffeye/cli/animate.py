@@ -37,7 +37,7 @@ class Args:
 
 def run(args: Args) -> None:
     from stdiffeye.data.read import read_trials
-    from stdiffeye.generate.animate import animate
+    from stdiffeye.generate.animation import animate
     from stdiffeye.generate.files import write_trajectories
 
     trials = animate(

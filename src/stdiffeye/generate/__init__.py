@@ -8,7 +8,7 @@ from typing import Any
 _HOMES = {
     "Generated": "stdiffeye.generate.model",
     "Model": "stdiffeye.generate.model",
-    "animate": "stdiffeye.generate.animate",
+    "animate": "stdiffeye.generate.animation",
     "generate": "stdiffeye.generate.files",
     "load": "stdiffeye.generate.model",
     "models": "stdiffeye.generate.shipped",

@@ -66,6 +66,9 @@ def train(
     """
     out = Path(out)
     opened = [Store.open(path) for path in stores]
+    if not opened:
+        raise InputError("name at least one store: `stdiffeye prepare` makes them of data sets")
+    where = _device(device)
     ranks = _join_ranks()
     config = _configuration(preset, opened, out, changes, resume)
     names = [only] if only else list(config.parts)
@@ -87,7 +90,7 @@ def train(
         part, settings, sources = parts[name], config.train[name], sources_of[name]
         budget = None if minutes is None else minutes * settings.share / shares
         clock = time.process_time if cpu_time else time.monotonic
-        setting = Setting(out / name, budget, clock, ranks, _device(device), quiet, tensorboard)
+        setting = Setting(out / name, budget, clock, ranks, where, quiet, tensorboard)
         fit(name, part, sources, settings, setting, validator(part, sources, settings))
     if ranks.world > 1:
         dist.destroy_process_group()
@@ -155,7 +158,12 @@ def _sources(config: SystemConfig, stores: Sequence[Store], cache: str | Path | 
 def _device(name: str) -> torch.device:
     if name == "auto":
         return torch.device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu")
-    return torch.device(name)
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):  # torch was built without it, or does not know the word
+        raise InputError(f"there is no device {name!r} here: choose cpu, cuda or auto") from None
+    return device
 
 
 def _join_ranks() -> Ranks:

@@ -1,0 +1,223 @@
+"""What goes wrong in training is said in one sentence, and never costs the last good checkpoint."""
+
+from __future__ import annotations
+
+import errno
+import json
+import resource
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from blob_gaze import TINY
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from stdiffeye.cli import main
+from stdiffeye.data.clean import Settings
+from stdiffeye.data.prepare import prepare
+from stdiffeye.errors import InputError
+from stdiffeye.systems.config import load_preset
+from stdiffeye.systems.fine import Fine
+from stdiffeye.systems.part import Sources
+from stdiffeye.train import checkpoint
+from stdiffeye.train.checkpoint import load_weights, save_weights
+from stdiffeye.train.run import train, weights_file
+from stdiffeye.train.validate import validator
+
+SHORT = (*TINY, "train.fine.steps=12", "train.fine.checkpoint_every=5")
+
+
+def fine() -> Fine:
+    return load_preset("compact", TINY).build()["fine"]
+
+
+def short_run(world, out: Path, *changes: str) -> Path:
+    return train("compact", world.stores, out, changes=(*SHORT, *changes), only="fine", quiet=True)
+
+
+@pytest.mark.parametrize("where", ["loss", "gradient"])
+def test_a_number_that_is_none_stops_training_and_keeps_the_last_good_state(world, tmp_path, monkeypatch, where):
+    seen, sound = [], Fine.loss
+
+    class Breaks(torch.autograd.Function):
+        """Harmless on the way there, no number on the way back."""
+
+        @staticmethod
+        def forward(_, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(_, gradient):
+            return gradient * float("nan")
+
+    def breaks(self, batch, draws):
+        losses = sound(self, batch, draws)
+        seen.append(None)
+        if len(seen) == 9:
+            broken = losses["total"] * float("nan") if where == "loss" else Breaks.apply(losses["total"])
+            return losses | {"total": broken}
+        return losses
+
+    monkeypatch.setattr(Fine, "loss", breaks)
+    what = "total" if where == "loss" else "gradient"
+    expected = (
+        rf"training fine stopped at step 9: {what} is nan; the last good state is .*last\.safetensors\. Try a lower"
+    )
+    with pytest.raises(InputError, match=expected):
+        short_run(world, tmp_path, "train.fine.validate_every=1000")
+    tensors = load_file(tmp_path / "fine" / "last.safetensors")
+    assert all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values())
+    monkeypatch.undo()
+    train("compact", world.stores, tmp_path, resume=True, only="fine", quiet=True)
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), SafetensorError("I/O error: No space left on device")]
+)
+def test_a_full_disk_leaves_the_checkpoint_before_whole(world, tmp_path, monkeypatch, error):
+    short_run(world, tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "fine").glob("*.safetensors")}
+
+    def full(*_):
+        raise error
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    expected = r"last\.safetensors cannot be written \(.*No space left on device\); the checkpoint before is whole"
+    with pytest.raises(InputError, match=expected):
+        train("compact", world.stores, tmp_path, ["train.fine.steps=16"], resume=True, only="fine", quiet=True)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "fine").glob("*.safetensors")} == before
+    assert sorted(path.name for path in (tmp_path / "fine").iterdir()) == [*sorted(before), "log.jsonl"]
+
+
+def test_a_file_that_grows_too_large_for_the_disk_is_said_in_words(tmp_path):
+    save_weights(tmp_path / "w.safetensors", fine())
+    before = (tmp_path / "w.safetensors").read_bytes()
+    limits, action = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with pytest.raises(InputError, match=r"cannot be written \(.*\); the checkpoint before is whole"):
+            save_weights(tmp_path / "w.safetensors", fine())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, action)
+    assert [path.name for path in tmp_path.iterdir()] == ["w.safetensors"]
+    assert (tmp_path / "w.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize("kept", [0, 5, 100, 0.5, 0.99])
+def test_a_truncated_checkpoint_is_damaged(tmp_path, kept):
+    path = tmp_path / "w.safetensors"
+    save_weights(path, fine())
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(kept * len(whole)) if isinstance(kept, float) else kept])
+    with pytest.raises(InputError, match=r"w\.safetensors is damaged or no checkpoint"):
+        load_weights(path, fine())
+
+
+def test_checkpoints_of_another_version_or_kind_are_named(tmp_path):
+    path = tmp_path / "w.safetensors"
+    save_file({"a": torch.zeros(1)}, path, {"format": "stdiffeye-checkpoint", "version": "0", "about": "{}"})
+    expected = (
+        r"is of another kind \(stdiffeye-checkpoint 0\), this program reads stdiffeye-checkpoint 1: train it again"
+    )
+    with pytest.raises(InputError, match=expected):
+        load_weights(path, fine())
+    save_file({"a": torch.zeros(1)}, path)
+    with pytest.raises(InputError, match=r"is of another kind \(None None\)"):
+        load_weights(path, fine())
+    with pytest.raises(InputError, match="there is no checkpoint"):
+        load_weights(tmp_path / "none.safetensors", fine())
+
+
+def test_weights_that_do_not_fit_the_configuration_are_named(world, tmp_path):
+    path = tmp_path / "w.safetensors"
+    save_weights(path, fine())
+    wider = load_preset("compact", (*TINY, "parts.fine.denoiser.width=64")).build()["fine"]
+    with pytest.raises(InputError, match=r"does not fit its configuration: .* has shape \(.*\) instead of \(.*\)"):
+        load_weights(path, wider)
+    deeper = load_preset("compact", (*TINY, "parts.fine.denoiser.depth=2")).build()["fine"]
+    with pytest.raises(InputError, match=r"it lacks denoiser\.blocks\.1\..*; it was made with another one"):
+        load_weights(path, deeper)
+    save_weights(path, deeper)
+    with pytest.raises(InputError, match=r"it has an unknown denoiser\.blocks\.1\."):
+        load_weights(path, fine())
+    short_run(world, tmp_path / "run")
+    with pytest.raises(InputError, match=r"last\.safetensors does not fit its configuration"):
+        train(
+            "compact", world.stores, tmp_path / "run", ["parts.fine.denoiser.width=64"], True, only="fine", quiet=True
+        )
+
+
+def test_half_precision_weights_fill_a_network_of_single_precision(tmp_path):
+    part, other = fine(), fine()
+    save_weights(tmp_path / "w.safetensors", part, {"score": 0.5}, half=True)
+    assert load_weights(tmp_path / "w.safetensors", other) == {"score": 0.5}
+    for one, two in zip(part.parameters(), other.parameters(), strict=True):
+        assert two.dtype == torch.float32
+        torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("compct", "there is no preset 'compct': did you mean 'compact'?"),
+        ("compact --set train.corse.steps=1", "'compact' has no part 'corse' (train): did you mean 'coarse'?"),
+        ("compact --set train.coarse.step=1", "unknown key train.coarse.step: did you mean 'steps'?"),
+        ("compact --set parts.fine.denoiser.widht=8", "key parts.fine.denoiser.widht: did you mean 'width'?"),
+        ("compact --set train.coarse.steps", "--set takes key=value, such as train.coarse.steps=500, not"),
+        ("compact --set train.coarse.steps=many", "train.coarse.steps takes int, not 'many'"),
+        ("compact --set train.coarse.steps=0", "train.steps must be positive, got 0"),
+        ("compact --set parts.coarse.sampler=magic", "sampler is one of ddpm, ddim, dpm++, heun, not 'magic'"),
+        ("compact --set parts.coarse.denoiser.width=64", "picture.width 192 and denoiser.width 64 must be equal"),
+        ("compact --only medium", "compact has no part 'medium': it has coarse, fine"),
+        ("compact --device tpu", "there is no device 'tpu' here: choose cpu, cuda or auto"),
+    ],
+)
+def test_a_wrong_word_in_the_command_is_one_line_with_a_suggestion(world, tmp_path, capsys, words, message):
+    preset, *flags = words.split()
+    with pytest.raises(SystemExit) as end:
+        main(["train", preset, *map(str, world.stores), "--out", str(tmp_path / "run"), "--quiet", *flags])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_stores_that_do_not_fit_are_said_before_anything_is_trained(world, tmp_path):
+    source = world.recordings.parent.parent / "doves"
+    other = prepare("doves", source, tmp_path / "slow", settings=Settings(rate_hz=120), quiet=True)
+    with pytest.raises(InputError, match=r"slow is at 120 Hz, the preset at 240: prepare it with --rate"):
+        train("compact", [world.scanpaths, other.path], tmp_path / "run", changes=TINY, cache=world.cache, quiet=True)
+    with pytest.raises(InputError, match="no recording with at least two fixations in split 'train'"):
+        train("compact", [world.scanpaths], tmp_path / "run", changes=TINY, cache=world.cache, quiet=True)
+    with pytest.raises(InputError, match="no stimulus with a picture in split 'train'"):
+        train("compact", [world.recordings], tmp_path / "run", changes=TINY, cache=world.cache, quiet=True)
+    with pytest.raises(InputError, match=r"is no store: it has no store\.json"):
+        train("compact", [tmp_path], tmp_path / "run", quiet=True)
+    with pytest.raises(InputError, match="name at least one store"):
+        train("compact", [], tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_that_are_not_there_are_asked_for(tmp_path):
+    with pytest.raises(InputError, match=r"has no weights of 'coarse': expected .*best\.safetensors; was its training"):
+        weights_file(tmp_path, "coarse")
+
+
+def test_a_part_without_validation_data_is_not_judged(world):
+    from stdiffeye.data.store import Store
+
+    part, settings = fine(), load_preset("compact").train["fine"]
+    assert validator(part, Sources([Store.open(world.scanpaths)]), settings) is None
+    assert validator(part, Sources([Store.open(world.recordings)]), settings) is not None
+
+
+def test_the_best_weights_are_those_of_the_best_score(world, tmp_path):
+    short_run(world, tmp_path, "train.fine.validate_every=3")
+    rows = [json.loads(line) for line in (tmp_path / "fine" / "log.jsonl").read_text().splitlines()]
+    best = max((row for row in rows if "validation/score" in row), key=lambda row: row["validation/score"])
+    about = load_weights(tmp_path / "fine" / "best.safetensors", fine())
+    assert about["step"] == best["step"]

@@ -1,0 +1,116 @@
+"""Killed at any moment, training goes on and ends with the weights that it would have had."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from blob_gaze import TINY, World
+from safetensors.torch import load_file
+
+from stdiffeye.errors import InputError
+from stdiffeye.train import loop
+from stdiffeye.train.run import train
+
+STEPS = 40
+CHANGES = (
+    *TINY,
+    "train.coarse.stimuli=2",
+    f"train.coarse.steps={STEPS}",
+    f"train.fine.steps={STEPS}",
+    *(f"train.{part}.{key}" for part in ("coarse", "fine") for key in ("checkpoint_every=7", "validate_every=15")),
+    "train.coarse.validate_stimuli=3",
+    "train.coarse.validate_samples=2",
+)
+KILLED_BY = -9
+PATIENCE_S = 120
+
+
+def rows_of(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def last_step(log: Path) -> int:
+    """Of a log that another process is writing."""
+    try:
+        return max(json.loads(line)["step"] for line in log.read_text().splitlines())
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def kill_after(world: World, out: Path, part: str, step: int, *flags: str) -> None:
+    """Start training in a process of its own, and kill it some steps after `step` of `part` was logged."""
+    command = [sys.executable, "-m", "stdiffeye", "train", "compact", *map(str, world.stores), "--out", str(out)]
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    command += ["--cache", str(world.cache), "--quiet", *flags]
+    process = subprocess.Popen(command, env=environment)
+    until = time.monotonic() + PATIENCE_S
+    while process.poll() is None and last_step(out / part / "log.jsonl") < step and time.monotonic() < until:
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == KILLED_BY
+
+
+def test_a_run_that_was_killed_twice_ends_with_the_same_weights(world, tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train("compact", world.stores, whole, changes=CHANGES, cache=world.cache, quiet=True)
+    kill_after(world, broken, "coarse", 20, "--set", *CHANGES)
+    kill_after(world, broken, "fine", 20, "--resume")
+    train("compact", world.stores, broken, resume=True, cache=world.cache, quiet=True)
+    for part in ("coarse", "fine"):
+        for file in ("last.safetensors", "best.safetensors"):
+            one, other = load_file(whole / part / file), load_file(broken / part / file)
+            assert one.keys() == other.keys()
+            assert all(torch.equal(one[name], other[name]) for name in one)
+        for kind in ("total", "validation/score"):
+            logs = [[(row["step"], row[kind]) for row in rows_of(run / part) if kind in row] for run in (whole, broken)]
+            assert logs[0] == logs[1]
+            steps = [step for step, _ in logs[1]]
+            assert steps == sorted(set(steps))
+
+
+def test_going_on_with_a_finished_run_changes_nothing(world, tmp_path):
+    changes = (*CHANGES, "train.fine.steps=16")
+    train("compact", world.stores, tmp_path, changes=changes, only="fine", quiet=True)
+    before = [path.read_bytes() for path in sorted((tmp_path / "fine").iterdir())]
+    train("compact", world.stores, tmp_path, resume=True, only="fine", quiet=True)
+    assert [path.read_bytes() for path in sorted((tmp_path / "fine").iterdir())] == before
+
+
+def test_a_finished_run_goes_on_with_more_steps(world, tmp_path):
+    train("compact", world.stores, tmp_path, changes=(*CHANGES, "train.fine.steps=10"), only="fine", quiet=True)
+    train("compact", world.stores, tmp_path, ["train.fine.steps=20"], resume=True, only="fine", quiet=True)
+    assert rows_of(tmp_path / "fine")[-1]["step"] == 20
+
+
+def test_a_log_that_was_cut_short_in_the_middle_of_a_line_is_taken_up(world, tmp_path):
+    train("compact", world.stores, tmp_path, changes=(*CHANGES, "train.fine.steps=14"), only="fine", quiet=True)
+    log = tmp_path / "fine" / "log.jsonl"
+    log.write_text(log.read_text() + '{"step": 20, "sec')
+    train("compact", world.stores, tmp_path, ["train.fine.steps=20"], resume=True, only="fine", quiet=True)
+    assert [row["step"] for row in rows_of(tmp_path / "fine") if "total" in row] == [1, 20]
+
+
+def test_a_budget_of_time_ends_training(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "LOG_EVERY", 1)
+    changes = (*CHANGES, "train.fine.steps=100000", "train.fine.validate_every=1000000")
+    begin = time.monotonic()
+    train("compact", world.stores, tmp_path, changes=changes, minutes=1 / 60, only="fine", quiet=True)
+    assert time.monotonic() - begin < 20
+    rows = [row for row in rows_of(tmp_path / "fine") if "total" in row]
+    assert 0.8 < rows[-1]["seconds"] < 3
+    assert rows[-1]["learning_rate"] < 0.1 * max(row["learning_rate"] for row in rows)
+
+
+def test_a_run_is_not_overwritten_and_only_a_run_goes_on(world, tmp_path):
+    (tmp_path / "run.yaml").write_text("system: compact\n")
+    with pytest.raises(InputError, match="holds a run already: go on with --resume, or choose another --out"):
+        train("compact", world.stores, tmp_path, quiet=True)
+    with pytest.raises(InputError, match=r"is no run: it has no run.yaml; `stdiffeye train` makes one"):
+        train("compact", world.stores, tmp_path / "none", resume=True, quiet=True)
