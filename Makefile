@@ -15,7 +15,7 @@ $(VENV)/.base: pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev,full,text,edf,web,log,tables,cluster]"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev,docs,full,text,edf,web,log,tables,cluster]"
 	@touch $@
 
 demo: $(VENV)/.base  ## the main job, on a recording that the demo makes itself

@@ -2,7 +2,6 @@
 
 hero.png    gaze on a drawn picture: by the model that ships or, where none does, lifted from a made scanpath
 index.png   one viewer over time, with the fixation index
-crps.png    the paper's Figure 3, by `stdiffeye reproduce figure3`
 """
 
 from __future__ import annotations
@@ -18,12 +17,10 @@ from stdiffeye.gaze import Trajectory, Trial, lift
 from stdiffeye.generate.shipped import models
 from stdiffeye.plot import draw, save, trace
 from stdiffeye.plot.canvas import new_figure, style
-from stdiffeye.plot.protocols import save_figure3
-from stdiffeye.reproduce.figure3 import figure3
 
 IMAGES = Path(__file__).parents[1] / "images"
 SCENE, SEED, VIEWERS, SECONDS, RATE_HZ = "harbour.png", 7, 8, 4.0, 240.0
-HERO_IN, HERO_DPI, INDEX_DPI = (12.0, 3.3), 110, 110
+HERO_IN, HERO_DPI, INDEX_DPI = (9.0, 2.55), 150, 110
 
 
 def main(out: Path) -> None:
@@ -34,8 +31,6 @@ def main(out: Path) -> None:
         trials = look(picture)
         save(hero(trials, picture), out / "hero.png", HERO_DPI)
     save(trace(trials[0].trajectory), out / "index.png", INDEX_DPI)
-    save_figure3(figure3(), out / "crps")
-    (out / "crps.pdf").unlink(missing_ok=True)
     print(f"Look at {out}")
 
 
@@ -56,8 +51,8 @@ def hero(trials: list[Trial], picture: Path) -> object:
     with style():
         figure = new_figure(*HERO_IN)
         axes = figure.subplots(1, 3)
-        draw(trials[0].scanpath, picture, axes[0], title="scanpath: fixations in order, sized by duration")
-        draw(trials[0].trajectory, picture, axes[1], title=f"trajectory: {RATE_HZ:g} samples a second")
+        draw(trials[0].scanpath, picture, axes[0], title="scanpath")
+        draw(trials[0].trajectory, picture, axes[1], title=f"{RATE_HZ:g} Hz trajectory")
         paths = [trial.scanpath for trial in trials]
         draw(paths, picture, axes[2], kind="density", title=f"density of {len(trials)} viewers")
     return figure

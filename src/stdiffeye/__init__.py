@@ -29,6 +29,8 @@ _HOMES = {
     "read_trials": "stdiffeye.data.read",
     "info": "stdiffeye.data.info",
     "replay": "stdiffeye.plot",
+    "evaluate": "stdiffeye.metrics",
+    "doctor": "stdiffeye.cli.doctor",
     "InputError": "stdiffeye.errors",
 }
 
