@@ -180,7 +180,7 @@ def _kernels() -> Check:
     began = time.perf_counter()
     fixation_index(Trajectory(line, 240, frame), Scanpath(line[[5, 40]], frame))
     took = f"first call {time.perf_counter() - began:.1f} s"
-    folder = Path(_kernels.anchors._cache.cache_path)
+    folder = Path(_kernels.anchors._cache.cache_path)  # type: ignore[attr-defined]
     if not _writable(folder):
         return Check("compiled kernels", "poor", f"{folder} cannot be written", "set NUMBA_CACHE_DIR to a folder")
     return Check("compiled kernels", "ok", f"{took}, kept in {folder}")
