@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
-from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding
+from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding, sinusoid
+
+FIRST_POSITION_SIZE = 0.5
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class DenoiserConfig:
     cross_query: Literal["input", "stream"] = "input"
     time: Literal["add", "adaln"] = "add"
     """How the time step enters: added to every token (ScanDiff), or as adaptive normalisation (DiT)."""
-    positions: Literal["learned", "relative"] = "learned"
+    positions: Literal["learned", "relative", "both"] = "learned"
+    """Absolute ones, learned; distances between tokens, seen by self-attention; or both."""
     reach: int = 32
     """With relative positions: how many tokens away still count as different."""
     cross_every: int = 1
@@ -55,7 +58,7 @@ class DenoiserConfig:
             cross_query=self.cross_query,
             modulated=self.time == "adaln",
             denoising_attention=self.denoising_attention,
-            relative_positions=self.reach if self.positions == "relative" else 0,
+            relative_positions=0 if self.positions == "learned" else self.reach,
             convolution=self.convolution,
         )
 
@@ -71,7 +74,7 @@ class Denoiser(nn.Module):
         self.config = config
         self.into = projection(config.channels + config.known, config.hidden, config.width)
         self.time = TimeEmbedding(config.width)
-        if config.positions == "learned":
+        if config.positions != "relative":
             self.position = nn.Parameter(torch.zeros(config.max_tokens, config.width))
         self.blocks = nn.ModuleList(Block(config.block, config.asks_picture(i)) for i in range(config.depth))
         if config.time == "adaln":
@@ -81,9 +84,10 @@ class Denoiser(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Small learned positions; adaLN gates at zero, so that every block begins as the identity."""
-        if self.config.positions == "learned":
-            nn.init.normal_(self.position, std=0.02)
+        """Learned positions begin as sines, large enough to tell tokens apart at once; adaLN gates at zero, so that every block begins as the identity."""
+        if self.config.positions != "relative":
+            order = torch.arange(self.config.max_tokens)
+            self.position.data = FIRST_POSITION_SIZE * sinusoid(order, self.config.width)
         if self.config.time == "adaln":
             for parameter in self.modulate.parameters():
                 nn.init.zeros_(parameter)
@@ -104,7 +108,7 @@ class Denoiser(nn.Module):
         t = self.time(time)  # (B, D)
         if context is not None:
             t = t + context  # (B, D)
-        if self.config.positions == "learned":
+        if self.config.positions != "relative":
             x = x + ragged.pack(self.position[: z.shape[1]].expand(z.shape[0], -1, -1))  # (n, D)
         if added is not None:
             x = x + ragged.pack(added)  # (n, D)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -56,8 +57,11 @@ class CoarseConfig:
             norm="pre",
             cross_query="stream",
             time="adaln",
+            positions="both",
+            reach=15,
             cross_every=2,
             denoising_attention=True,
+            convolution=5,
             hidden=0,
         )
     )
@@ -65,9 +69,9 @@ class CoarseConfig:
     """Data sets whose manner of viewing is told apart, in the order of their numbers."""
     schedule: ScheduleName = "cosine"
     diffusion_steps: int = 1000
-    prediction: Prediction = "z0"
+    prediction: Prediction = "v"
     snr_clamp: tuple[float, float] = (0.1, 5.0)
-    """The error of ẑ0 is weighted by the signal-to-noise ratio within these bounds."""
+    """With prediction z0: its error is weighted by the signal-to-noise ratio within these bounds."""
     density_weight: float = 0.05
     length_weight: float = 0.05
     forget: float = 0.1
@@ -132,7 +136,7 @@ class Coarse(Part):
     def __init__(self, config: CoarseConfig) -> None:
         super().__init__()
         self.config = config
-        width, cells = config.denoiser.width, (config.picture.rows, config.picture.columns)
+        width, cells = config.denoiser.width, self.cells
         self.fusion = Fusion(config.picture)
         self.density = DensityHead(config.picture, len(config.sets)) if config.picture.density else None
         self.conditions = ConditionEmbedding(width, len(config.sets), config.denoiser.max_tokens)
@@ -144,6 +148,14 @@ class Coarse(Part):
         # A cell is a square of even density: its standard deviation is its side / √12.
         self.cell = (1 / cells[0] + 1 / cells[1]) / 2 / PLACE_SPREAD / 12**0.5
 
+    @property
+    def max_fixations(self) -> int:
+        return self.config.denoiser.max_tokens
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        return self.config.picture.rows, self.config.picture.columns
+
     def manner_number(self, dataset: str) -> int:
         """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""
         return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
@@ -151,7 +163,7 @@ class Coarse(Part):
     # ---------------------------------------------------------------- training
 
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> CoarseBatches:
-        return CoarseBatches(self, sources, split, plan, augment)
+        return CoarseBatches(self, sources, split, plan, Augment() if augment else NO_CHANGE)
 
     def loss(self, batch: ScanpathTensors, draws: Draws) -> dict[str, Tensor]:
         config, x, (b, m, _) = self.config, batch, batch.tokens.shape
@@ -312,21 +324,32 @@ def _required(features: Tensor | None) -> Tensor:
     return features
 
 
-class CoarseBatches:
-    """Scanpath batches of the stores as tensors, with the pictures' features."""
+class Viewer(Protocol):
+    """What `CoarseBatches` asks of the part that it feeds."""
 
-    def __init__(self, part: Coarse, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
-        changes = Augment() if augment else NO_CHANGE
+    @property
+    def max_fixations(self) -> int: ...
+
+    @property
+    def cells(self) -> tuple[int, int]: ...
+
+    def manner_number(self, dataset: str) -> int: ...
+
+
+class CoarseBatches:
+    """Scanpath batches of the stores as tensors, with the pictures' features; `augment` changes trials at random."""
+
+    def __init__(self, part: Viewer, sources: Sources, split: str, plan: BatchPlan, augment: Augment) -> None:
         if sources.features is None:
-            raise InputError("the coarse half looks at pictures: give it a feature cache")
+            raise InputError("this part looks at pictures: give it a feature cache")
         self.source = ScanpathBatches(
             sources.stores,
             split,
             plan.stimuli,
             plan.viewers,
-            part.config.denoiser.max_tokens,
+            part.max_fixations,
             plan.seed,
-            augment=changes,
+            augment=augment,
         )
         self.features, self.sources, self.plan, self.part = sources.features, sources, plan, part
 
@@ -338,8 +361,7 @@ class CoarseBatches:
         tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
         length = torch.from_numpy(x.length)
         known = known & token_mask(length, tokens.shape[1])[..., None]
-        cells = part.config.picture.rows, part.config.picture.columns
-        density = torch.stack([torch.from_numpy(cell_shares(places, *cells)) for places in x.places])
+        density = torch.stack([torch.from_numpy(cell_shares(places, *part.cells)) for places in x.places])
         seconds, start = torch.from_numpy(x.seconds), torch.from_numpy(x.start_s)
         conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, start, length)
         image = torch.from_numpy(features).to(self.plan.device).float()
