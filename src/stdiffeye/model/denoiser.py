@@ -84,7 +84,7 @@ class Denoiser(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Learned positions begin as sines, large enough to tell tokens apart at once; adaLN gates at zero, so that every block begins as the identity."""
+        """Positions begin as sines, large enough to tell tokens apart; adaLN gates at zero: blocks begin as identity."""
         if self.config.positions != "relative":
             order = torch.arange(self.config.max_tokens)
             self.position.data = FIRST_POSITION_SIZE * sinusoid(order, self.config.width)
