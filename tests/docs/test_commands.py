@@ -25,13 +25,13 @@ from stdiffeye.generate.shipped import models
 RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/crps.md"}
 # Pages whose Python runs here too; elsewhere it names things of the reader's own.
 PYTHON_RUNS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
-# Verbs that take hours or real data, and words of commands whose files cannot be made.
-ONLY_PARSED_VERBS = {"train", "reproduce"}
+# Verbs that take hours or real data or do not end, and words of commands whose files cannot be made.
+ONLY_PARSED_VERBS = {"train", "reproduce", "serve"}
 ONLY_PARSED_WORDS = {"sub01.edf": "SR Research's own format", "data/osie": "a public data set"}
 NEED_A_MODEL = {"generate", "animate"}
 OWN_PROGRAMS = ("stdiffeye", "torchrun", "make", "pip", "python", "export", "eval")
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -124,6 +124,15 @@ def test_the_page_of_commands_shows_the_help_of_every_verb(monkeypatch):
     assert all(f"## {verb}\n\n```text\nusage: stdiffeye {verb}" in page for verb in VERBS)
 
 
+def test_the_architecture_names_every_room_in_an_order_that_the_linter_checks():
+    rows = re.findall(r"(?m)^\| \d+ \| (.+?) \|", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    drawn = [set(re.findall(r"`(\w+)`", row)) for row in rows]
+    contract = CONFIGURATION["tool"]["importlinter"]["contracts"][0]
+    assert drawn == [set(re.findall(r"\w+", layer)) for layer in reversed(contract["layers"])]
+    rooms = {path.parent.name for path in (ROOT / "src/stdiffeye").glob("*/__init__.py")}
+    assert rooms <= set().union(*drawn)
+
+
 def check(words: list[str]) -> None:
     """Fail unless the program that is called would take these words."""
     program, *rest = words
@@ -167,7 +176,7 @@ def _check_pip(words: list[str]) -> None:
     for what in words[1:]:
         extras = re.search(r"\[(.*)\]", what)
         for extra in extras[1].split(",") if extras else []:
-            assert extra in PROJECT["optional-dependencies"], what
+            assert extra in CONFIGURATION["project"]["optional-dependencies"], what
         name = re.split(r"[\[=]", what)[0]
         assert name in (".", "stdiffeye") or what in MAKEFILE, what
 
