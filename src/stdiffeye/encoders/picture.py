@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
+from stdiffeye.io.pictures import MAX_MEGAPIXELS
 
 Picture: TypeAlias = "str | Path | Image.Image | NDArray[Any]"
 
-MAX_MEGAPIXELS = 50.0
+
 PICTURE_SUFFIXES = frozenset(
     {".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 )

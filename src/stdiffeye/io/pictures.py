@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
 
-MAX_PIXELS = 100_000_000
+MAX_MEGAPIXELS = 50.0
 
 
 @lru_cache(maxsize=65536)
@@ -21,6 +21,6 @@ def check_picture(path: Path) -> tuple[int, int]:
             image.verify()
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
         raise InputError(f"{path} is not a picture that can be opened ({type(error).__name__})") from None
-    if width_px * height_px > MAX_PIXELS:
-        raise InputError(f"{path} has {width_px}×{height_px} px, more than {MAX_PIXELS:,}: make it smaller")
+    if width_px * height_px > MAX_MEGAPIXELS * 1e6:
+        raise InputError(f"{path} has {width_px}×{height_px} px, more than {MAX_MEGAPIXELS:g} megapixels: make it smaller")
     return width_px, height_px
