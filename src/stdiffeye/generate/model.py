@@ -19,7 +19,7 @@ import torch
 
 from stdiffeye.diffusion import SamplerName
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
-from stdiffeye.encoders.picture import Picture
+from stdiffeye.encoders.picture import PICTURE_SUFFIXES, Picture
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract
 from stdiffeye.generate.shipped import find_model
@@ -227,9 +227,6 @@ def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:
     return Generated(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, drawn_from=path)
 
 
-PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".avif")
-
-
 def pictures_in(sources: Sequence[str | Path]) -> list[Path]:
     """Pictures named by files and folders, in order."""
     found: list[Path] = []
@@ -237,7 +234,7 @@ def pictures_in(sources: Sequence[str | Path]) -> list[Path]:
         if source.is_dir():
             inside = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURE_SUFFIXES)
             if not inside:
-                raise InputError(f"there is no picture in {source}: expected {', '.join(PICTURE_SUFFIXES)}")
+                raise InputError(f"there is no picture in {source}: expected {', '.join(sorted(PICTURE_SUFFIXES))}")
             found += inside
         elif source.is_file():
             found.append(source)

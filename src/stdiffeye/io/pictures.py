@@ -22,5 +22,6 @@ def check_picture(path: Path) -> tuple[int, int]:
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
         raise InputError(f"{path} is not a picture that can be opened ({type(error).__name__})") from None
     if width_px * height_px > MAX_MEGAPIXELS * 1e6:
-        raise InputError(f"{path} has {width_px}×{height_px} px, more than {MAX_MEGAPIXELS:g} megapixels: make it smaller")
+        size = f"{width_px}×{height_px} px"
+        raise InputError(f"{path} has {size}, more than {MAX_MEGAPIXELS:g} megapixels: make it smaller")
     return width_px, height_px

@@ -62,13 +62,26 @@ def save_weights(path: Path, part: Part, about: Mapping[str, object] | None = No
     _save(path, state, about or {})
 
 
-def load_weights(path: Path, part: Part) -> dict[str, str]:
-    """Fill a part with weights; returns what the file says of itself."""
+def load_weights(path: Path, part: Part, grown: bool = False) -> dict[str, str]:
+    """Fill a part with weights; returns what the file says of itself.
+
+    `grown` lets the part know more data sets than the file: their rows, after those it has, keep their first values.
+    """
     tensors, about = _load(path)
     if any(name.startswith("mean.") for name in tensors):
         tensors = _below(tensors, "mean.")
-    _fill(path, part, tensors)
+    _fill(path, part, _with_new_rows(part, tensors) if grown else tensors)
     return about
+
+
+def _with_new_rows(part: Part, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    expected = part.state_dict()
+    longer = {
+        name: torch.cat([tensor.to(expected[name].dtype), expected[name][len(tensor) :]])
+        for name, tensor in tensors.items()
+        if name in expected and tensor.ndim and tensor.shape[1:] == expected[name].shape[1:]
+    }
+    return tensors | longer
 
 
 def _fill(path: Path, part: Part, tensors: dict[str, Tensor]) -> None:

@@ -61,7 +61,7 @@ def train(
     minutes : budget, shared among the parts by their `share`; steps end it earlier.
     cpu_time : minutes of the processor instead of the clock, for fair comparisons on a busy machine.
     only : train this part alone ("coarse", "fine").
-    start_from : a run whose weights the parts begin with.
+    start_from : a run or shipped model whose weights the parts begin with; data sets new to it are added to its own.
     cache : where pictures' features are kept.
     """
     out = Path(out)
@@ -70,7 +70,7 @@ def train(
         raise InputError("name at least one store: `stdiffeye prepare` makes them of data sets")
     where = _device(device)
     ranks = _join_ranks()
-    config = _configuration(preset, opened, out, changes, resume)
+    config = _configuration(preset, opened, out, changes, resume, start_from)
     names = [only] if only else list(config.parts)
     if only and only not in config.parts:
         raise InputError(f"{config.system} has no part {only!r}: it has {', '.join(config.parts)}")
@@ -80,7 +80,7 @@ def train(
     for name in names:  # what does not fit is said before hours are spent on another part
         _check_fit(name, parts[name], sources_of[name], config.train[name], ranks)
         if start_from is not None:
-            load_weights(weights_file(Path(start_from), name), parts[name])
+            load_weights(weights_file(Path(start_from), name), parts[name], grown=True)
     if ranks.world > 1:
         dist.barrier()  # nobody may find the run file that another process has just written
     if ranks.rank == 0:
@@ -126,18 +126,24 @@ def weights_file(folder: Path, part: str) -> Path:
 
 
 def _configuration(
-    preset: str, stores: Sequence[Store], out: Path, changes: Iterable[str], resume: bool
+    preset: str,
+    stores: Sequence[Store],
+    out: Path,
+    changes: Iterable[str],
+    resume: bool,
+    start_from: str | Path | None,
 ) -> SystemConfig:
     if resume:
         return read_run(out, changes)
     if (out / RUN_FILE).is_file():
         raise InputError(f"{out} holds a run already: go on with --resume, or choose another --out")
     config = load_preset(preset, changes)
-    sets = tuple(dict.fromkeys(store.dataset for store in stores))
-    parts = {
-        name: replace(part, sets=sets) if hasattr(part, "sets") and not part.sets else part
-        for name, part in config.parts.items()
-    }
+    before = {} if start_from is None else read_run(Path(start_from)).parts
+    parts = {}
+    for name, part in config.parts.items():
+        known = [*getattr(before.get(name), "sets", ()), *(store.dataset for store in stores)]
+        fills = hasattr(part, "sets") and not part.sets
+        parts[name] = replace(part, sets=tuple(dict.fromkeys(known))) if fills else part
     return replace(config, parts=parts)
 
 
