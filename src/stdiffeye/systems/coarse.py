@@ -213,60 +213,54 @@ class Coarse(Part):
 
     # ---------------------------------------------------------------- generation
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def scanpaths(
         self, looks: Sequence[Look], seeds: Sequence[Sequence[int]], options: Options
     ) -> list[list[Scanpath]]:
         """A look longer than the tokens hold goes on in a second draw that begins where the first one ended."""
-        manner = torch.tensor([self.manner_number(look.manner) for look in looks], device=self.place.device)
-        picture, blank = self._look_at(looks, manner, options)
-        samples, noise = len(seeds[0]), NoiseSource([seed for row in seeds for seed in row])
-        asked = np.repeat([np.nan if look.seconds is None else look.seconds for look in looks], samples)
-        manners = manner.repeat_interleave(samples)
-        frames = [look.frame for look in looks for _ in range(samples)]
-        paths = self._draw(picture, blank, manners, asked, np.zeros(len(asked)), None, noise, options).scanpaths(frames)
+        # One picture at a time: a core is busy with ten viewers, and what they see does not depend on other pictures.
+        return [self._scanpaths(look, row, options) for look, row in zip(looks, seeds, strict=True)]
+
+    def _scanpaths(self, look: Look, seeds: Sequence[int], options: Options) -> list[Scanpath]:
+        manner = torch.tensor([self.manner_number(look.manner)], device=self.place.device)
+        picture, blank = self._look_at(look, manner, options)
+        noise, asked_s = NoiseSource(seeds), np.nan if look.seconds is None else look.seconds
+
+        def drawn(samples: Sequence[int], start_s: np.ndarray, first_xy: np.ndarray | None = None) -> list[Scanpath]:
+            conditions = self._asked(manner, asked_s, start_s, goes_on=first_xy is not None)
+            place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
+            rows = self.draw(picture, conditions, noise.of(samples), options, blank, place)
+            return rows.scanpaths([look.frame] * len(samples))
+
+        paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
-            goes_on = [self._goes_on(path, end) for path, end in zip(paths, asked, strict=True)]
-            if not any(goes_on):
+            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s)]
+            if not going_on:
                 break
-            start = np.array([onset_s(path) for path in paths])
-            last_xy = np.stack([frame.normalise(path.xy_px[-1]) for path, frame in zip(paths, frames, strict=True)])
-            more = self._draw(picture, blank, manners, asked, start, last_xy, noise, options).scanpaths(frames)
-            paths = [joined(a, b) if on else a for a, b, on in zip(paths, more, goes_on, strict=True)]
-        paths = [path if np.isnan(end) else until(path, end) for path, end in zip(paths, asked, strict=True)]
-        return [paths[i * samples : (i + 1) * samples] for i in range(len(looks))]
+            start_s = np.array([onset_s(paths[k]) for k in going_on])
+            last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on])
+            for k, more in zip(going_on, drawn(going_on, start_s, last_xy), strict=True):
+                paths[k] = joined(paths[k], more)
+        return paths if look.seconds is None else [until(path, asked_s) for path in paths]
 
     def _goes_on(self, path: Scanpath, asked_s: float) -> bool:
         """Whether the look was cut by the number of tokens or the times trained on, not by its own length."""
         cut = len(path) >= self.config.denoiser.max_tokens or asked_s > LONGEST_TRAINED_S
         return cut and asked_s - end_s(path) > SHORTEST_REST_S
 
-    def _look_at(self, looks: Sequence[Look], manner: Tensor, options: Options) -> tuple[Picture, Picture | None]:
+    def _look_at(self, look: Look, manner: Tensor, options: Options) -> tuple[Picture, Picture | None]:
         device = self.place.device
-        features = torch.cat([_required(look.features) for look in looks]).to(device)
-        words = torch.cat([look.words for look in looks]).to(device)
-        everything = torch.ones(len(looks), dtype=torch.bool, device=device)
+        features, words = _required(look.features).to(device), look.words.to(device)
+        everything = torch.ones(1, dtype=torch.bool, device=device)
         blank = self.look(features, words, manner, everything) if options.guidance != 1 else None
         return self.look(features, words, manner), blank
 
-    def _draw(
-        self,
-        picture: Picture,
-        blank: Picture | None,
-        manner: Tensor,
-        seconds: np.ndarray,
-        start_s: np.ndarray,
-        first_xy: np.ndarray | None,
-        noise: NoiseSource,
-        options: Options,
-    ) -> Drawn:
-        """As `draw`, for times of any length: what was trained on is asked for, as much as is left of it."""
-        rest = np.minimum(seconds - start_s, LONGEST_REST_S if first_xy is not None else LONGEST_TRAINED_S)
+    def _asked(self, manner: Tensor, seconds: float, start_s: np.ndarray, goes_on: bool) -> Conditions:
+        """Conditions for times of any length: what was trained on is asked for, as much as is left of it."""
+        rest = np.minimum(seconds - start_s, LONGEST_REST_S if goes_on else LONGEST_TRAINED_S)
         start = np.minimum(start_s, LONGEST_TRAINED_S - np.nan_to_num(rest))
         row = [torch.from_numpy(np.asarray(v, dtype=np.float32)).to(manner.device) for v in (start + rest, start)]
-        conditions = Conditions(manner, row[0], row[1], torch.zeros_like(manner))
-        place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
-        return self.draw(picture, conditions, noise, options, blank, place)
+        return Conditions(manner.expand(len(start_s)), row[0], row[1], manner.new_zeros(len(start_s)))
 
     @torch.no_grad()
     def draw(
@@ -288,7 +282,7 @@ class Coarse(Part):
         config, device = self.config, self.place.device
         length = categorical(self.length_logits(picture, conditions), noise.uniform().to(device)) + 1
         context = self.conditions(replace(conditions, length=length))
-        m = int(length.max())
+        m = config.denoiser.max_tokens
         valid = token_mask(length, m)
         given = None if first_xy is None else place_to_token(first_xy)
 
@@ -310,10 +304,9 @@ class Coarse(Part):
             denoise,
             self.schedule,
             noise,
-            (config.denoiser.max_tokens, CHANNELS),
+            (m, CHANNELS),
             options.steps or config.sampling_steps,
             eta=config.eta,
-            trim=m,
         )
         return Drawn(*from_tokens(tokens), length)
 
