@@ -30,6 +30,7 @@ VERBS: dict[str, str] = {
     "stats": "how people and systems move their eyes, in distribution",
     "plot": "gaze in, pictures out",
     "replay": "gaze in, a film or a page out",
+    "serve": "a page in the browser: drop a picture, see the gaze",
     "doctor": "is all well here",
     "completion": "help for the shell to complete what is typed",
 }

@@ -1,0 +1,62 @@
+"""`serve`: the page on this machine, until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+from pathlib import Path
+
+from stdiffeye.errors import InputError
+from stdiffeye.web.limits import Limits
+
+PORT = 8642
+MOST_CONNECTIONS = 64
+NEED = "the page needs the extra 'web': pip install 'stdiffeye[web]'"
+EXPOSED = (
+    "stdiffeye: warning: {host} can be reached from other machines; there is no password, "
+    "so whoever reaches it can use it"
+)
+
+
+def serve(
+    port: int = PORT, host: str = "127.0.0.1", model: str | Path | None = None, limits: Limits | None = None
+) -> None:
+    """Serve the page until Ctrl-C.
+
+    Parameters
+    ----------
+    port : 0 for any that is free; the address is printed.
+    host : loopback by default; anything else can be reached from other machines, and is warned of.
+    model : a shipped model or a run's folder; None for the shipped ones.
+    """
+    try:
+        import uvicorn
+
+        from stdiffeye.web.app import make_app
+        from stdiffeye.web.guard import LOOPBACK_NAMES
+    except ImportError as error:
+        raise InputError(NEED) from error
+    loopback = host in LOOPBACK_NAMES
+    with bound(host, port) as listening:
+        app = make_app(model, limits, LOOPBACK_NAMES if loopback else None)
+        if not loopback:
+            print(EXPOSED.format(host=host), file=sys.stderr, flush=True)
+        shown = f"[{host}]" if ":" in host else host
+        print(f"Look at http://{shown}:{listening.getsockname()[1]} (Ctrl-C stops it)", flush=True)
+        config = uvicorn.Config(app, log_level="warning", server_header=False, limit_concurrency=MOST_CONNECTIONS)
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket, or one sentence on why not; bound before the model is loaded, which takes a while."""
+    if not 0 <= port <= 65535:
+        raise InputError(f"a port is a number from 0 to 65535, got {port}")
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"cannot serve on {host}, port {port} ({reason}): try another, --port 0 finds a free one"
+        ) from None

@@ -1,0 +1,143 @@
+"""One worker that does one thing at a time, a queue of bounded length before it, and results kept for a while."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from stdiffeye.errors import InputError
+
+State = Literal["waiting", "running", "done", "failed", "stopped"]
+Result = TypeVar("Result")
+Report = Callable[[float, str], None]
+"""Called with the share done and what is being done; raises `Stopped` when nobody wants it any more."""
+
+log = logging.getLogger(__name__)
+
+
+class Busy(Exception):
+    """The queue is full."""
+
+
+class Stopped(Exception):
+    """The job is not wanted any more."""
+
+
+@dataclass(eq=False)
+class Job(Generic[Result]):
+    """Something to be done once, and how far it is."""
+
+    work: Callable[[Report], Result]
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    state: State = "waiting"
+    share: float = 0.0
+    doing: str = "waiting for its turn"
+    error: str = ""
+    future: Future[Result] = field(default_factory=Future)
+    ended: float | None = None
+    wanted: bool = True
+
+    def report(self, share: float, doing: str) -> None:
+        if not self.wanted:
+            raise Stopped
+        self.share, self.doing = share, doing
+
+    def run(self) -> None:
+        """Do it; whatever happens ends up in `future`."""
+        try:
+            self.report(0.0, "starting")
+            self.state = "running"
+            result = self.work(self.report)
+        except Stopped:
+            self._end("stopped", "it was stopped")
+            self.future.set_exception(InputError(self.error))
+        except InputError as error:
+            self._end("failed", " ".join(str(error).split()))
+            self.future.set_exception(error)
+        except Exception as error:
+            # The worker must outlive whatever goes wrong, and the person must not be shown our insides.
+            log.exception("a job failed")
+            self._end("failed", "something went wrong on the server; its log says what")
+            self.future.set_exception(error)
+        else:
+            self._end("done", "")
+            self.future.set_result(result)
+
+    def _end(self, state: State, error: str) -> None:
+        self.error, self.ended = error, time.monotonic()
+        self.share = 1.0 if state == "done" else self.share
+        self.state = state
+
+
+class Worker:
+    """A thread with a queue.
+
+    Parameters
+    ----------
+    waiting : jobs that may wait behind the running one.
+    results : finished jobs that are kept, each for at most `keep_s` seconds.
+    """
+
+    def __init__(self, waiting: int, results: int, keep_s: float) -> None:
+        self._queue: queue.Queue[Job[Any] | None] = queue.Queue()
+        self._waiting, self._results, self._keep_s = waiting, results, keep_s
+        self._kept: dict[str, Job[Any]] = {}
+        self._current: Job[Any] | None = None
+        self._unfinished = 0
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._work, name="stdiffeye-worker", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Callable[[Report], Result], keep: bool = False) -> Job[Result]:
+        """Queue some work; `keep` makes it findable by its id. Raises `Busy` when too much waits already."""
+        job = Job(work)
+        with self._lock:
+            if self._unfinished > self._waiting:
+                raise Busy
+            self._unfinished += 1
+            if keep:
+                self._forget()
+                self._kept[job.id] = job
+            self._queue.put(job)
+        return job
+
+    def find(self, job_id: str) -> Job[Any] | None:
+        with self._lock:
+            self._forget()
+            return self._kept.get(job_id)
+
+    def close(self, patience_s: float = 10.0) -> None:
+        """Stop what runs at its next report, and end the thread."""
+        with self._lock:
+            for job in (self._current, *self._queue.queue):
+                if job is not None:
+                    job.wanted = False
+        self._queue.put(None)
+        self._thread.join(patience_s)
+
+    def _forget(self) -> None:
+        now = time.monotonic()
+        ended = [job for job in self._kept.values() if job.ended is not None]
+        old = [job for job in ended if job.ended is not None and now - job.ended > self._keep_s]
+        for job in {*old, *ended[: max(0, len(ended) - self._results)]}:
+            del self._kept[job.id]
+
+    def _work(self) -> None:
+        while True:
+            job = self._queue.get()
+            if job is None:
+                return
+            with self._lock:
+                self._current = job
+            try:
+                job.run()
+            finally:
+                with self._lock:
+                    self._current, self._unfinished = None, self._unfinished - 1
