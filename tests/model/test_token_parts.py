@@ -131,9 +131,9 @@ def test_the_unet_refuses_what_it_cannot_use():
     unet = UNet(TINY, channels=2, picture_width=8)
     with pytest.raises(InputError, match="points, time and picture alone"):
         unet(torch.randn(1, 16, 2), torch.ones(1), valid=torch.ones(1, 16, dtype=torch.bool))
-    with pytest.raises(InputError, match=r"picture.width must be a multiple of 4 .*, got 6"):
+    with pytest.raises(InputError, match=r"picture\.width must be a multiple of 4 .*, got 6"):
         UNet(TINY, channels=2, picture_width=6)
-    with pytest.raises(InputError, match="must be a multiple of unet.heads 3"):
+    with pytest.raises(InputError, match=r"must be a multiple of unet\.heads 3"):
         UNetConfig(width=8, heads=3)
     with pytest.raises(InputError, match="ask_from must be a level, 0 to 3, got 4"):
         UNetConfig(ask_from=4)

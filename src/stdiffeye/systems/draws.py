@@ -64,8 +64,8 @@ class Draws:
     def mean(self, values: Tensor, counted: Tensor) -> Tensor:
         """The mean of `values` where `counted`, over the rows of all processes (whose gradients are averaged)."""
         counted = counted.expand_as(values).to(values.dtype)
-        everywhere = self.ranks.total(counted.sum()) / self.ranks.world
-        return (values * counted).sum() / everywhere.clamp(min=1)
+        everywhere = self.ranks.total(counted.sum()).clamp(min=1)
+        return (values * counted).sum() * (self.ranks.world / everywhere)
 
     def _mine(self, whole: Tensor, rows: int) -> Tensor:
         return whole[self.ranks.rank * rows : (self.ranks.rank + 1) * rows].to(self.device)

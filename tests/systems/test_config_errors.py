@@ -1,0 +1,98 @@
+"""Configurations: unknown words with a suggestion, wrong types, switches that contradict each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from stdiffeye.errors import InputError
+from stdiffeye.systems.config import load_preset, overlay, system_config
+from stdiffeye.systems.levels import NoiseConfig
+from stdiffeye.systems.tokens_config import TokensConfig
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes", "message"),
+    [
+        ("compct", [], r"there is no preset 'compct': did you mean 'compact'\?"),
+        (
+            "paper-freeview",
+            ["parts.tokens.injektion=latent"],
+            r"unknown key parts.tokens.injektion: did you mean 'injection'\?",
+        ),
+        ("compact", ["parts.corse.eta=1"], r"'compact' has no part 'corse' \(parts\): did you mean 'coarse'\?"),
+        ("compact", ["trian.coarse.steps=1"], r"unknown key 'trian': did you mean 'train'\?"),
+        ("compact", ["train.coarse.steps=many"], r"train.coarse.steps takes int, not 'many'"),
+        ("compact", ["train.coarse.steps=0"], r"train.steps must be positive, got 0"),
+        (
+            "paper-freeview",
+            ["parts.tokens.modality=both"],
+            r"modality is one of joint, trajectory, scanpath, not 'both'",
+        ),
+        ("paper-freeview", ["parts.tokens.lift=1"], r"parts.tokens.lift takes bool, not 1"),
+        ("paper-freeview", ["parts.tokens.noise=7"], r"parts.tokens.noise must be a mapping of keys to values, got 7"),
+        ("compact", ["train.coarse"], r"--set takes key=value, such as .*, not 'train.coarse'"),
+        ("compact", ["system.part=1"], r"--set system.part=1: system has no keys below it"),
+        ("compact", ["system=compat"], r"there is no system 'compat': did you mean 'compact'\?"),
+    ],
+)
+def test_a_mistake_is_named_with_what_was_expected(preset, changes, message):
+    with pytest.raises(InputError, match=message):
+        load_preset(preset, changes)
+
+
+def test_changes_reach_nested_fields():
+    config = load_preset("joint-small", ["parts.tokens.noise.log_sigma=[0, 1]", "parts.tokens.denoiser.depth=2"])
+    assert config.parts["tokens"].noise.log_sigma == (0.0, 1.0)
+    assert config.parts["tokens"].denoiser.depth == 2
+    assert config.parts["tokens"].denoiser.width == 192
+
+
+def test_a_file_of_ones_own_works_like_a_preset(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("system: compact\ntrain: {coarse: {learning_rate: 1e-4}}\n")
+    assert load_preset(own).train["coarse"].learning_rate == 1e-4
+    own.write_text("- 1\n")
+    with pytest.raises(InputError, match="must be a mapping of keys to values"):
+        load_preset(own)
+    own.write_text("a: [1\n")
+    with pytest.raises(InputError, match="is not YAML"):
+        load_preset(own)
+
+
+@pytest.mark.parametrize(
+    ("switches", "message"),
+    [
+        (
+            {"modality": "scanpath", "encoding": "learnable"},
+            "about the fixation index, which modality scanpath has not",
+        ),
+        ({"modality": "trajectory", "interpolation": "distance"}, "which modality trajectory has not"),
+        ({"space": "data", "injection": "latent"}, "injection: latent needs space: latent"),
+        ({"space": "data", "encoding": "sinusoidal"}, "encoding: sinusoidal needs space: latent"),
+        ({"injection": "latent", "encoding": "learnable"}, "keeps the table from becoming all the same"),
+        ({"denoiser": {"denoising_attention": True}}, "a latent token has none: set space: data"),
+        ({"denoiser": {"width": 256}}, "picture.width 512 and denoiser.width 256 must be equal"),
+        ({"network": "unet"}, "set space: data, patch: 1, length: fixed"),
+        ({"modality": "scanpath", "patch": 8}, "modality scanpath needs patch: 1, not 8"),
+        ({"patch": 0}, "patch must be positive, got 0"),
+        ({"noise": {"prediction": "edm"}}, "schedule edm and prediction edm go together, got sqrt and edm"),
+        ({"noise": {"prediction": "edm", "schedule": "edm"}}, "set loss_aware to false"),
+    ],
+)
+def test_switches_that_contradict_each_other_are_refused(switches, message):
+    with pytest.raises(InputError, match=message):
+        overlay(TokensConfig(), switches, "tokens")
+
+
+def test_the_denoisers_channels_follow_from_the_tokens():
+    config = overlay(TokensConfig(), {"space": "data", "patch": 8}, "tokens")
+    assert (config.denoiser.channels, config.denoiser.max_tokens) == (32, 188)
+
+
+def test_the_papers_noise_is_the_default():
+    assert NoiseConfig() == NoiseConfig("sqrt", 1000, 1.0, "z0", True)
+
+
+def test_a_system_must_be_named():
+    with pytest.raises(InputError, match=r"there is no system None: choose one of .*compact.*tokens"):
+        system_config({})

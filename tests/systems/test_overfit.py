@@ -1,0 +1,128 @@
+"""A tiny store is learned by heart and given back: both halves of the coarse-to-fine form, and the paper's form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tiny import DENOISER, PICTURE, TOKENS, path_of, recordings, scanpaths, sources
+
+from stdiffeye.data.batches import stimuli_of
+from stdiffeye.systems.coarse import Coarse, CoarseConfig
+from stdiffeye.systems.config import overlay
+from stdiffeye.systems.draws import Draws
+from stdiffeye.systems.fine import Fine, FineConfig
+from stdiffeye.systems.part import BatchPlan, Options
+from stdiffeye.systems.tokens import Tokens
+from stdiffeye.systems.tokens_config import TokensConfig
+
+PICTURES = 2
+NEAR_PX, FAR_PX = 60, 150  # of 1024: as good as learned; how far apart the pictures' own places are
+MODERN = {"norm": "pre", "cross_query": "stream", "time": "adaln", "hidden": 0}
+EDM = {
+    "schedule": "edm",
+    "prediction": "edm",
+    "loss_aware": False,
+    "log_sigma": [-0.5, 1.2],
+    "sigma_range": [0.02, 8.0],
+}
+
+
+def learn(part, world, steps: int, rate: float, stimuli: int = PICTURES, viewers: int = 6) -> list[float]:
+    batches = part.train().batches(world, "train", BatchPlan(stimuli, viewers), augment=False)
+    batch = batches.batch(0)
+    optimiser = torch.optim.AdamW(part.parameters(), rate, weight_decay=0.0)
+    losses = []
+    for step in range(steps):
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min(1.0, (step + 1) / 20, 3 * (1 - step / steps))
+        loss = part.loss(batch, Draws(0, step))["total"]
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    part.eval()
+    return losses
+
+
+def looks(world):
+    store = world.stores[0]
+    return [world.look(stimulus, store[0].frame, None) for stimulus in stimuli_of(store, "train")]
+
+
+def distance_px(generated, wanted) -> float:
+    n = min(len(generated), len(wanted))
+    return float(np.hypot(*(generated[:n] - wanted[:n]).T).mean())
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paths")
+    return sources(folder, scanpaths(folder, PICTURES, viewers=1))
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("traces")
+    return sources(folder, recordings(folder, PICTURES, viewers=1))
+
+
+def assert_scanpaths_are_reproduced(part, world) -> None:
+    drawn = part.scanpaths(looks(world), [[1, 2]] * PICTURES, Options(steps=25))
+    for number, samples in enumerate(drawn):
+        for path in samples:
+            assert len(path) == len(path_of(number))
+            assert distance_px(path.xy_px, path_of(number).xy_px) < NEAR_PX
+            assert distance_px(path.xy_px, path_of((number + 1) % PICTURES).xy_px) > FAR_PX
+
+
+def test_the_coarse_half_learns_scanpaths_by_heart(paths):
+    torch.manual_seed(0)
+    config = overlay(CoarseConfig(forget=0.0, forget_picture=0.0), {"picture": PICTURE, "denoiser": DENOISER}, "coarse")
+    part = Coarse(config)
+    learn(part, paths, 300, 5e-3, viewers=4)
+    assert_scanpaths_are_reproduced(part, paths)
+
+
+def test_scandiffs_form_learns_scanpaths_by_heart(paths):
+    torch.manual_seed(0)
+    part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), {"modality": "scanpath", "loss": {"recon": 10.0}}, "t"))
+    learn(part, paths, 600, 6e-3, viewers=3)
+    assert_scanpaths_are_reproduced(part, paths)
+
+
+def test_the_joint_form_learns_trajectories_by_heart(traces):
+    torch.manual_seed(0)
+    switches = {"space": "data", "patch": 8, "length": "first", "noise": EDM, "sampler": "heun"}
+    switches |= {"denoiser": MODERN, "loss": {"recon": 0.0}, "time_channel": False}
+    part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), switches, "t"))
+    learn(part, traces, 400, 1e-2, viewers=4)
+    store = traces.stores[0]
+    drawn = part.trajectories(looks(traces), [[1]] * PICTURES, Options(steps=12))
+    for number, (trajectory,) in enumerate(drawn):
+        human = store[number].trajectory
+        assert abs(len(trajectory) - len(human)) <= 8
+        assert distance_px(trajectory.xy_px, human.xy_px) < NEAR_PX
+        assert distance_px(trajectory.xy_px, store[(number + 1) % PICTURES].trajectory.xy_px) > FAR_PX
+
+
+def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
+    torch.manual_seed(0)
+    switches = {"patch": 16, "noise": {"diffusion_steps": 100}, "loss": {"recon": 20.0}}
+    part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), switches, "t"))
+    learn(part, traces, 600, 8e-3, viewers=3)
+    store = traces.stores[0]
+    for number, look in enumerate(looks(traces)):
+        (gaze,) = part.generate(look, [1], Options(steps=30))
+        human = store[number].trajectory
+        assert abs(len(gaze.xy) - len(human)) <= 8
+        assert distance_px(gaze.xy * look.frame.size_px, human.xy_px) < NEAR_PX
+        n = min(len(gaze.xy), len(human))
+        assert np.abs(gaze.rho[:n] - store.rho(number)[:n]).mean() < 0.1
+
+
+def test_the_fine_half_learns_a_recording_by_heart(traces):
+    torch.manual_seed(0)
+    part = Fine(overlay(FineConfig(crop_s=0.4), {"denoiser": DENOISER | {"depth": 2}}, "fine"))
+    losses = learn(part, traces, 300, 5e-3, viewers=3)
+    assert np.mean(losses[-30:]) < 0.4 * np.mean(losses[:10])

@@ -1,0 +1,82 @@
+"""Every preset parses, has the size that it claims, and runs a training step when made tiny."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import yaml
+from tiny import DENOISER, PICTURE, TOKENS, recordings, scanpaths, sources
+
+from stdiffeye.data.batches import stimuli_of
+from stdiffeye.systems.config import load_preset, overlay, part_class, presets, system_config, to_plain
+from stdiffeye.systems.draws import Draws
+from stdiffeye.systems.part import BatchPlan, Options
+
+PAPER = {"paper-search-tp", "paper-search-ta", "paper-freeview", "paper-mit1003"}
+ABLATIONS = {
+    f"ablation-{name}"
+    for name in ("trajectory", "scanpath", "distance", "latent", "embedding", "learnable", "sinusoidal")
+}
+OTHERS = {"compact", "scandiff", "diffeye", "joint-small", "joint-trajectory-small", "scandiff-small", "diffeye-small"}
+SHRUNK = {"coarse": {"picture": PICTURE, "denoiser": DENOISER}, "fine": {}, "tokens": TOKENS}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    return sources(folder, recordings(folder), scanpaths(folder, task="cup"))
+
+
+def size(config) -> float:
+    return sum(p.numel() for part in config.build().values() for p in part.parameters())
+
+
+def test_all_presets_of_the_paper_and_ours_are_there():
+    assert set(presets()) >= PAPER | ABLATIONS | OTHERS
+
+
+@pytest.mark.parametrize("name", sorted(PAPER | ABLATIONS | OTHERS))
+def test_a_preset_parses_survives_yaml_and_tells_what_it_is(name):
+    config = load_preset(name)
+    assert config.about
+    again = yaml.safe_load(yaml.safe_dump(to_plain(config)))
+    assert system_config(again) == config
+
+
+@pytest.mark.parametrize("name", ["paper-freeview", "paper-mit1003"])
+def test_the_papers_form_has_28_4_million_parameters(name):
+    assert round(size(load_preset(name)) / 1e6, 1) == 28.4
+
+
+def test_the_papers_form_is_as_section_2_says():
+    config = load_preset("paper-freeview").parts["tokens"]
+    assert (config.token_width, config.max_tokens, config.channels) == (256, 1500, 4)
+    assert load_preset("paper-mit1003").parts["tokens"].token_width == 257
+    assert load_preset("ablation-trajectory").parts["tokens"].channels == 3
+    scandiff = load_preset("scandiff").parts["tokens"]
+    assert (scandiff.channels, scandiff.max_tokens) == (3, 16)
+    assert load_preset("joint-small").parts["tokens"].token_width == 32
+
+
+@pytest.mark.parametrize("name", sorted(PAPER | ABLATIONS | OTHERS))
+def test_a_tiny_form_of_a_preset_trains_a_step_and_generates(name, world):
+    config = load_preset(name)
+    for part_name, part_config in config.parts.items():
+        torch.manual_seed(0)
+        shrunk = overlay(part_config, SHRUNK[part_name], part_name)
+        part = part_class(config.system, part_name)(shrunk)
+        batch = part.batches(world, "train", BatchPlan(2, 2), augment=True).batch(0)
+        losses = part.loss(batch, Draws(0, 0))
+        assert torch.isfinite(losses["total"])
+        losses["total"].backward()
+        assert any(p.grad is not None and p.grad.any() for p in part.parameters())
+        if part.draws_scanpaths:
+            _generates(part.eval(), world)
+
+
+def _generates(part, world) -> None:
+    store = world.stores[0]
+    look = world.look(stimuli_of(store, "train")[0], store[0].frame, None)
+    (paths,) = part.scanpaths([look], [[1, 2]], Options(steps=2))
+    assert len(paths) == 2
+    assert all(len(path) >= 1 and path.frame == look.frame for path in paths)
