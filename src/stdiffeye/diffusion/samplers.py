@@ -26,6 +26,12 @@ class NoiseSource:
     def __init__(self, seeds: Sequence[int]) -> None:
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
 
+    def of(self, samples: Sequence[int]) -> NoiseSource:
+        """The same noise for some of the samples."""
+        part = NoiseSource([])
+        part._generators = [self._generators[k] for k in samples]
+        return part
+
     def normal(self, *shape: int) -> Tensor:
         """(samples, *shape) standard normal."""
         return torch.stack([torch.randn(shape, generator=generator) for generator in self._generators])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor, nn
 
-from stdiffeye.model.parts import Picture, sinusoid
+from stdiffeye.model.parts import Picture, sinusoid, steady
 
 SINES = 64
 MILLISECONDS = 1000.0  # sinusoids are spaced for numbers up to about 1000 × 10
@@ -50,9 +50,9 @@ class ConditionEmbedding(nn.Module):
 
     def forward(self, conditions: Conditions) -> Tensor:
         known = ~torch.isnan(conditions.seconds)  # (B,)
-        seconds = self.seconds(sinusoid(torch.nan_to_num(conditions.seconds) * MILLISECONDS, SINES))  # (B, D)
+        seconds = steady(self.seconds, sinusoid(torch.nan_to_num(conditions.seconds) * MILLISECONDS, SINES))  # (B, D)
         seconds = torch.where(known[:, None], seconds, self.no_seconds)  # (B, D)
-        start = self.start(sinusoid(conditions.start_s * MILLISECONDS, SINES))  # (B, D)
+        start = steady(self.start, sinusoid(conditions.start_s * MILLISECONDS, SINES))  # (B, D)
         return self.manner(conditions.manner) + seconds + start + self.length(conditions.length)  # (B, D)
 
 
@@ -68,4 +68,4 @@ class LengthHead(nn.Sequential):
         looked = mean if picture.log_density is None else (picture.log_density.exp()[..., None] * picture.tokens).sum(1)
         pooled = torch.cat([mean, looked], dim=-1)  # (P, 2D)
         viewers = len(context) // len(pooled)
-        return self(torch.cat([pooled.repeat_interleave(viewers, 0), context], dim=-1))
+        return steady(self, torch.cat([pooled.repeat_interleave(viewers, 0), context], dim=-1))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
-from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding, sinusoid
+from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding, sinusoid, steady
 
 FIRST_POSITION_SIZE = 0.5
 
@@ -84,7 +84,7 @@ class Denoiser(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Positions begin as sines, large enough to tell tokens apart; adaLN gates at zero: blocks begin as identity."""
+        """Positions begin as sines, large enough to tell tokens apart; adaLN gates at zero, so blocks do nothing."""
         if self.config.positions != "relative":
             order = torch.arange(self.config.max_tokens)
             self.position.data = FIRST_POSITION_SIZE * sinusoid(order, self.config.width)
@@ -114,9 +114,9 @@ class Denoiser(nn.Module):
             x = x + ragged.pack(added)  # (n, D)
         modulation = None
         if self.config.time == "adaln":
-            modulation = self.modulate(t).unflatten(-1, (9, -1))  # (B, 9, D)
+            modulation = steady(self.modulate, t).unflatten(-1, (9, -1))  # (B, 9, D)
         else:
-            x = x + t[ragged.row]  # (n, D)
+            x = x + ragged.spread(t)  # (n, D)
         answers = iter(() if picture is None else picture.keys_values)
         for block in self.blocks:
             keys_values = next(answers, None) if block.ask is not None else None

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from stdiffeye.errors import InputError
 
 GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
+FEW_ROWS = 8  # below so many rows matrix products go other ways, with other last bits
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ class Ragged:
 
     def __init__(self, tokens: Tensor, valid: Tensor | None) -> None:
         self.shape = tokens.shape[:2]  # (B, T)
-        self.valid = valid  # (B, T)
-        self.index = None if valid is None or bool(valid.all()) else valid.flatten().nonzero()[:, 0]  # (n,)
+        self.valid = None if valid is None or bool(valid.all()) else valid  # (B, T)
+        index = None if self.valid is None else self.valid.flatten().nonzero()[:, 0]  # (n,)
+        self.index = None if index is None or len(index) < FEW_ROWS <= tokens.shape[:2].numel() else index
         rows = torch.arange(self.shape[0], device=tokens.device).repeat_interleave(self.shape[1])
         self.row = rows if self.index is None else rows[self.index]  # (n,) which sequence a token belongs to
 
@@ -92,7 +94,25 @@ class Ragged:
         """(n, …) → (B, T, …), zeros on padding."""
         if self.index is not None:
             x = x.new_zeros(self.shape[0] * self.shape[1], *x.shape[1:]).index_copy(0, self.index, x)
-        return x.unflatten(0, self.shape)
+        padded = x.unflatten(0, self.shape)
+        if self.index is None and self.valid is not None:
+            padded = torch.where(self.valid.reshape(*self.shape, *[1] * (x.dim() - 1)), padded, 0)
+        return padded
+
+    def spread(self, x: Tensor) -> Tensor:
+        """(B, …) one per sequence → (n, …) one per token, or (1, …) where all tokens are of one sequence."""
+        return x if self.shape[0] == 1 else x.index_select(0, self.row)
+
+
+def steady(layer: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
+    """`layer` of (B, …) rows, filled up so that what it makes of a row does not depend on how many there are.
+
+    Matrix products of few rows, and the last few numbers of a list, are computed in another order than the rest.
+    """
+    missing = -len(rows) % FEW_ROWS
+    if not missing:
+        return layer(rows)
+    return layer(torch.cat([rows, rows.new_zeros(missing, *rows.shape[1:])]))[: len(rows)]
 
 
 def sinusoid(position: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
@@ -112,7 +132,7 @@ class TimeEmbedding(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(sines, width), nn.SiLU(), nn.Linear(width, width))
 
     def forward(self, time: Tensor) -> Tensor:
-        return self.mlp(sinusoid(time, self.sines))  # (B, D)
+        return steady(lambda t: self.mlp(sinusoid(t, self.sines)), time)  # (B, D)
 
 
 class SelfAttention(nn.Module):
@@ -133,13 +153,20 @@ class SelfAttention(nn.Module):
         return self.out(ragged.pack(join_heads(y)))  # (n, D)
 
     def _mask(self, ragged: Ragged) -> Tensor | None:
-        mask = None if ragged.index is None or ragged.valid is None else ragged.valid[:, None, None, :]  # (B, 1, 1, T)
+        mask = None if ragged.valid is None else ragged.valid[:, None, None, :]  # (B, 1, 1, T)
         if not self.reach:
             return mask
-        at = torch.arange(ragged.shape[1], device=self.distance_bias.device)
-        distance = (at[None, :] - at[:, None]).clamp(-self.reach, self.reach) + self.reach  # (T, T)
-        bias = self.distance_bias[:, distance][None]  # (1, H, T, T)
+        bias = self._bias_of_distances(ragged.shape[1])[None]  # (1, H, T, T)
         return bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+
+    def _bias_of_distances(self, tokens: int) -> Tensor:
+        """(H, T, T) by distance: rows are windows of one list, which is quicker than indexing."""
+        beyond = tokens - 1 - self.reach
+        if beyond > 0:
+            distances = F.pad(self.distance_bias, (beyond, beyond), mode="replicate")  # (H, 2T − 1)
+        else:
+            distances = self.distance_bias[:, -beyond : self.distance_bias.shape[1] + beyond]
+        return distances.unfold(1, tokens, 1).flip(1)
 
 
 class CrossAttention(nn.Module):
@@ -176,26 +203,33 @@ class CrossAttention(nn.Module):
         self, x: Tensor, ragged: Ragged, keys_values: tuple[Tensor, Tensor], time: Tensor, where: Geometry | None
     ) -> Tensor:
         k, v = keys_values
-        q = split_heads(ragged.pad(self.query(x)), self.heads)  # (B, H, T, d)
+        q = self.query(x).unflatten(-1, (self.heads, -1))  # (n, H, d)
         scale = q.shape[-1] ** -0.5
         if self.geometric:
             assert where is not None
-            q = torch.cat([q * scale, self._where(where, time).to(q.dtype)], -1)
+            q = torch.cat([q * scale, self._where(where, time, ragged).to(q.dtype)], -1)
             scale = 1.0
-        pictures, viewers = k.shape[0], q.shape[0] // k.shape[0]
-        q = q.unflatten(0, (pictures, viewers)).transpose(1, 2).flatten(2, 3)  # (P, H, V·T, d)
-        y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0.0, scale=scale)
-        y = y.unflatten(2, (viewers, -1)).transpose(1, 2).flatten(0, 1)  # (B, H, T, d)
-        return self.out(ragged.pack(join_heads(y)))  # (n, D)
+        pictures = k.shape[0]
+        # The tokens of all viewers of a picture ask together; of a single picture those on padding need not.
+        q = q[None] if pictures == 1 else ragged.pad(q).flatten(0, 1).unflatten(0, (pictures, -1))  # (P, V·T, H, d)
+        dropout = self.dropout if self.training else 0.0
+        y = F.scaled_dot_product_attention(q.transpose(1, 2), k, v, dropout_p=dropout, scale=scale)  # (P, H, V·T, d)
+        y = join_heads(y).flatten(0, 1)  # (n or B·T, H·d)
+        return self.out(y if pictures == 1 else ragged.pack(y.unflatten(0, ragged.shape)))  # (n, D)
 
-    def _where(self, where: Geometry, time: Tensor) -> Tensor:
-        """(B, H, T, 4): [2a·q_x, 2a·q_y, a, b] per head."""
+    def _where(self, where: Geometry, time: Tensor, ragged: Ragged) -> Tensor:
+        """(n, H, 4): [2a·q_x, 2a·q_y, a, b] per head."""
+        raised = steady(self._factors, time)  # (B, 2, H)
+        factor, density_weight = raised.unbind(1)  # (B, H)
+        per_row = torch.stack([2 * factor * where.pull[:, None], factor * where.sharpness[:, None], density_weight], -1)
+        twice_a, a, b = ragged.spread(per_row).unbind(-1)  # (n, H)
+        x, y = ragged.pack(where.token_xy)[:, None].unbind(-1)  # (n, 1)
+        return torch.stack([twice_a * x, twice_a * y, a.expand(len(x), -1), b.expand(len(x), -1)], -1)
+
+    def _factors(self, time: Tensor) -> Tensor:
+        """(B, 2, H): what the sharpness is multiplied by, and the weight b of the log-density."""
         log_factor, density_weight = self.geometry(time).chunk(2, dim=-1)  # (B, H)
-        factor = log_factor.exp()  # (B, H)
-        a = factor * where.sharpness[:, None]  # (B, H)
-        twice_aq = 2 * (factor * where.pull[:, None])[:, :, None, None] * where.token_xy[:, None]  # (B, H, T, 2)
-        a_and_b = torch.stack([a, 1 + density_weight], -1)[:, :, None]  # (B, H, 1, 2)
-        return torch.cat([twice_aq, a_and_b.expand(-1, -1, twice_aq.shape[2], -1)], -1)
+        return torch.stack([log_factor.exp(), 1 + density_weight], 1)
 
 
 class Block(nn.Module):
@@ -209,7 +243,7 @@ class Block(nn.Module):
         self.ask = CrossAttention(config, width) if asks_picture else None
         self.feed = nn.Sequential(
             nn.Linear(width, config.feedforward),
-            nn.GELU(approximate="tanh"),
+            nn.GELU(),
             nn.Dropout(config.dropout),
             nn.Linear(config.feedforward, width),
         )
@@ -233,11 +267,9 @@ class Block(nn.Module):
     ) -> Tensor:
         if self.config.convolution:
             x = x + ragged.pack(self.smooth(ragged.pad(x).transpose(1, 2)).transpose(1, 2))
-        own = (
-            None
-            if modulation is None
-            else (modulation[:, : len(self.own_modulation)] + self.own_modulation)[ragged.row]
-        )
+        own = None
+        if modulation is not None:
+            own = ragged.spread(modulation[:, : len(self.own_modulation)] + self.own_modulation)  # (n, 9, D)
         entered = x
         x = self._residual(0, x, lambda h: self.attend(h, ragged), own)
         if self.ask is not None and keys_values is not None:

@@ -60,7 +60,7 @@ class Mixing(nn.Module):
         self.neighbours = nn.Conv2d(config.width, config.width, 7, padding=3, groups=config.width)
         self.norm = nn.LayerNorm(config.width)
         width = config.width
-        self.feed = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(approximate="tanh"), nn.Linear(2 * width, width))
+        self.feed = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
 
     def forward(self, x: Tensor) -> Tensor:
         grid = x.transpose(1, 2).unflatten(2, self.grid)  # (P, D, R, C)
@@ -78,7 +78,7 @@ class DensityHead(nn.Module):
         self.read = nn.Sequential(
             nn.LayerNorm(config.width),
             nn.Linear(config.width, config.width // 2),
-            nn.GELU(approximate="tanh"),
+            nn.GELU(),
             nn.Linear(config.width // 2, 1),
         )
         self.centre_bias = nn.Parameter(torch.zeros(sets + 1, config.rows * config.columns))

@@ -117,7 +117,7 @@ class Fine(Part):
 
     # ---------------------------------------------------------------- generation
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def animate(
         self,
         scanpaths: Sequence[Scanpath],
@@ -133,31 +133,29 @@ class Fine(Part):
         precision_deg : the tracker's precision, root mean square of sample-to-sample steps in degrees;
             None draws one as varied as people and calibrations are.
         """
-        source = NoiseSource(seeds)
-        spread = source.normal(1)[:, 0].numpy()
-        guides = [
-            guide(path, self.config.rate_hz, self._noise_deg_s(precision_deg, float(draw)), px_per_degree)
-            for path, draw in zip(scanpaths, spread, strict=True)
+        # One at a time: no padding, and what a trajectory is does not depend on those beside it.
+        return [
+            self._animate(path, seed, precision_deg, options, px_per_degree)
+            for path, seed in zip(scanpaths, seeds, strict=True)
         ]
-        p = self.config.patch
-        tokens = [-(-len(guided) // p) for guided in guides]
+
+    def _animate(
+        self, path: Scanpath, seed: int, precision_deg: float | None, options: Options, px_per_degree: float | None
+    ) -> Trajectory:
+        spread = float(NoiseSource([seed]).normal(1))
+        guided = guide(path, self.config.rate_hz, self._noise_deg_s(precision_deg, spread), px_per_degree)
         device = next(self.parameters()).device
-        known = torch.stack([pad_tokens(self._known(guided), max(tokens)) for guided in guides]).to(device)
-        valid = (torch.arange(max(tokens)) < torch.tensor(tokens)[:, None]).to(device)
+        known = self._known(guided)[None].to(device)  # (1, N, 6p)
         low, high = self.config.sigma_range
-        count = options.steps or self.config.sampling_steps
-        grid = karras_grid(count, sigma_max=high, sigma_min=low)
+        grid = karras_grid(options.steps or self.config.sampling_steps, sigma_max=high, sigma_min=low)
 
         def denoise(z: Tensor, level: int) -> Tensor:
             z, sigma = z.to(device), torch.full((len(z),), float(grid.sigma[level]), device=device)
-            return estimate_z0(self._predict(z, sigma, known, valid), z, torch.ones_like(sigma), sigma, "edm").cpu()
+            return estimate_z0(self._predict(z, sigma, known), z, torch.ones_like(sigma), sigma, "edm").cpu()
 
-        ragged = _PatchNoise(seeds, tokens)
-        y = sample(options.sampler or self.config.sampler, denoise, grid, ragged, (max(tokens), 2 * p)).double().numpy()
-        return [
-            trajectory_of(row.reshape(-1, 2)[: len(guided)], guided, path, px_per_degree)
-            for row, guided, path in zip(y, guides, scanpaths, strict=True)
-        ]
+        noise, shape = NoiseSource([seed + 1]), (known.shape[1], 2 * self.config.patch)
+        y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
+        return trajectory_of(y.reshape(-1, 2)[: len(guided)], guided, path, px_per_degree)
 
     def _noise_deg_s(self, precision_deg: float | None, draw: float) -> float:
         if precision_deg is None:
@@ -166,21 +164,6 @@ class Fine(Part):
 
     def _known(self, guided: Guide) -> Tensor:
         return to_patches(scaled(known_rows(guided)), self.config.patch)
-
-
-class _PatchNoise(NoiseSource):
-    """Noise for trials of unequal length; a trial's noise does not depend on the longest beside it."""
-
-    def __init__(self, seeds: Sequence[int], tokens: Sequence[int]) -> None:
-        super().__init__([seed + 1 for seed in seeds])
-        self._tokens = tokens
-
-    def normal(self, *shape: int) -> Tensor:
-        rows = [
-            torch.randn((n, *shape[1:]), generator=generator)
-            for n, generator in zip(self._tokens, self._generators, strict=True)
-        ]
-        return torch.stack([pad_tokens(row, shape[0]) for row in rows])
 
 
 class ResidualBatches:
