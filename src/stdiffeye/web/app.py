@@ -55,7 +55,8 @@ def make_app(
     )
     app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts)
     _answer_errors(app)
-    add_routes(app, Desk(Studio(model), worker, limits))
+    app.state.desk = Desk(Studio(model), worker, limits)
+    add_routes(app, app.state.desk)
     _add_page(app)
     return app
 

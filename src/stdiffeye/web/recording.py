@@ -61,7 +61,8 @@ def compare(shown: Shown, upload: Upload, most_trials: int) -> dict[str, Any]:
         "viewers": viewers_as_json(people),
         "statistics": statistics({"model": shown.trials, "people": people}),
         "scores": _table(result),
-        "notes": result.notes,
+        # Every viewer is a stimulus here, which says nothing about the recording; KLD is not asked for.
+        "notes": [note for note in result.notes if "KLD" not in note],
     }
 
 

@@ -56,7 +56,5 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"cannot serve on {host}, port {port} ({reason}): try another, --port 0 finds a free one"
-        ) from None
+        reason = f"cannot serve on {host}, port {port} ({error.strerror or error})"
+        raise InputError(f"{reason}: try another one; --port 0 finds a free port") from None

@@ -79,7 +79,7 @@ export class Trace {
 
   seconds(pen, time, height, wide) {
     const end = this.player.end / 1000;
-    const step = TICKS_S.find((one) => end / one <= Math.min(MOST_TICKS, wide / 45)) || TICKS_S.at(-1);
+    const step = TICKS_S.find((one) => end / one <= Math.min(MOST_TICKS, wide / 60)) || TICKS_S.at(-1);
     pen.fillStyle = themed("--soft"); pen.textAlign = "center"; pen.textBaseline = "top";
     for (let second = 0; second <= end + 1e-9; second += step) pen.fillText(`${Number(second.toFixed(1))} s`, Math.max(time(1000 * second), LEFT + 6), height - BOTTOM + 6);
   }

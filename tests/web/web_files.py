@@ -1,0 +1,37 @@
+"""What the tests of the page share: a tiny model's configuration, and files of people's gaze."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+TINY = (
+    "parts.coarse.sets=[osie, doves]",
+    "parts.coarse.picture.width=32",
+    "parts.coarse.denoiser.width=32",
+    "parts.coarse.denoiser.depth=2",
+    "parts.coarse.denoiser.heads=2",
+    "parts.coarse.denoiser.feedforward=64",
+    "parts.coarse.sampling_steps=4",
+    "parts.fine.denoiser.width=32",
+    "parts.fine.denoiser.depth=1",
+    "parts.fine.denoiser.heads=2",
+    "parts.fine.denoiser.feedforward=64",
+    "parts.fine.sampling_steps=2",
+)
+
+
+def people(name: str = "street.jpg", viewers: int = 2, durations: bool = True, **frame: int) -> list[dict[str, Any]]:
+    """Viewers of a picture as rows of a JSON file; 240×160 px unless said otherwise."""
+    size = {"width": 240, "height": 160} | frame
+    rows = []
+    for k in range(viewers):
+        x = [size["width"] * share for share in (0.5, 0.2 + 0.01 * k, 0.8, 0.6)]
+        y = [size["height"] * share for share in (0.5, 0.3, 0.35 + 0.01 * k, 0.7)]
+        row: dict[str, Any] = {"name": name, "subject": k, **size, "X": x, "Y": y}
+        rows.append(row | ({"T": [220, 300, 250 + k, 280]} if durations else {}))
+    return rows
+
+
+def as_json(rows: list[dict[str, Any]]) -> bytes:
+    return json.dumps(rows).encode()
