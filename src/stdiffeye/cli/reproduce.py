@@ -7,6 +7,10 @@ Example: stdiffeye reproduce extractors --data DATA
   extractors          three fixation extractors against two experts (needs DATA/lund2013)
   lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
   modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
+  table1              every system of the paper's tables under four protocols: trains each for --minutes
+  statistics          saccades of people and of the systems of table1, in distribution
+  qualitative         scanpaths of people and of the systems of table1, side by side
+  ablations           modality, index interpolation, injection and encoding: trains each for --minutes
   figure3             four generators under four protocols: why CRPS (needs no data)
 """
 
@@ -34,7 +38,9 @@ class Args:
     minutes: float = 5.0
     """Of an experiment that trains: processor minutes per system and set."""
     sets: tuple[str, ...] = ()
-    """Of an experiment that trains: data sets."""
+    """Of an experiment that trains: data sets, as osie,doves."""
+    rates: tuple[float, ...] | None = None
+    """Of an experiment that trains: multiples of the learning rate to try (table1: 0.3 1 3)."""
     work: Path = Path("reproduced")
     """Of an experiment that trains: where stores and runs are kept; the same command goes on there."""
     dry_run: bool = False
@@ -44,12 +50,14 @@ class Args:
 
 
 def run(args: Args) -> int:
-    from stdiffeye.reproduce import EXPERIMENTS, Budget, reproduce
+    from stdiffeye.reproduce import EXPERIMENTS, RATES, Budget, reproduce
 
     folder = args.data or os.environ.get("STDIFFEYE_DATA")
     if not folder and not (args.name in EXPERIMENTS and not EXPERIMENTS[args.name].needs_data):
         raise InputError("which data? Give --data FOLDER or set STDIFFEYE_DATA")
-    budget = Budget(args.work, args.minutes, args.sets, dry_run=args.dry_run)
+    sets = tuple(name for words in args.sets for name in words.split(",") if name)
+    rates = RATES.get(args.name, ()) if args.rates is None else args.rates
+    budget = Budget(args.work, args.minutes, sets, rates=rates, dry_run=args.dry_run)
     written = reproduce(args.name, folder or Path(), args.out, args.quiet, budget)
     if not args.dry_run:
         print(f"The report is in {written}")

@@ -25,6 +25,10 @@ class Budget:
     """Data sets; none for the experiment's own choice."""
     samples: int = 15
     """Generated per stimulus."""
+    rates: tuple[float, ...] = ()
+    """Multiples of a preset's learning rate that are tried on validation first; none for no search."""
+    search_share: float = 0.1
+    """Share of the minutes that each of them is trained for, besides the minutes themselves."""
     dry_run: bool = False
     """Only print the plan and what it costs."""
 
@@ -66,7 +70,22 @@ EXPERIMENTS: dict[str, Entry] = {
         "docs/results/modalities.md",
         trains=True,
     ),
+    "table1": Entry(
+        "table1", "every system of the paper's tables under four protocols", "docs/results/table1.md", trains=True
+    ),
+    "ablations": Entry(
+        "ablations", "modality, index interpolation, injection, encoding", "docs/results/ablations.md", trains=True
+    ),
+    "statistics": Entry(
+        "statistics", "amplitude, direction and angle of saccades", "docs/results/statistics.md", trains=True
+    ),
+    "qualitative": Entry("qualitative", "people and systems side by side", "docs/results/qualitative.md", trains=True),
 }
+
+
+SEARCH = (0.3, 1.0, 3.0)
+RATES = {"table1": SEARCH, "statistics": SEARCH, "qualitative": SEARCH}
+"""Experiment → learning rates that are tried where none are asked for; those of one contest share its runs."""
 
 
 def reproduce(
@@ -83,5 +102,7 @@ def reproduce(
     module = importlib.import_module(f"stdiffeye.reproduce.{entry.module}")
     report = Path(entry.out if out is None else out)
     if entry.trains:
-        return cast(Training, module).reproduce(Path(data), report, budget or Budget(Path("reproduced")), quiet)
+        return cast(Training, module).reproduce(
+            Path(data), report, budget or Budget(Path("reproduced"), rates=RATES.get(name, ())), quiet
+        )
     return cast(Experiment, module).reproduce(Path(data), report, quiet)

@@ -6,18 +6,21 @@ Everything is kept under `budget.work` (stores, features, runs, gaze), so that a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from stdiffeye.baselines.saliency_sampler import SaliencySampler
 from stdiffeye.data.prepare import prepare
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Trial
+from stdiffeye.gaze import Trial, extract
 from stdiffeye.generate.files import SCANPATHS, generate, wanted_of
-from stdiffeye.generate.model import Request, load
+from stdiffeye.generate.model import Model, Request, load
 from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics import Result, evaluate
+from stdiffeye.progress import track
 from stdiffeye.reproduce import Budget
+from stdiffeye.reproduce.rates import RateSearch, search_rates
 from stdiffeye.train.run import RUN_FILE, train
 
 FOLDERS = {"coco-search18-tp": "coco_search18"}
@@ -31,7 +34,9 @@ class Contestant:
     preset: str
     changes: tuple[str, ...] = ()
     lifts: bool = False
-    """Whether it needs raw samples, so that scanpaths of sets without them are lifted."""
+    """Whether it needs raw samples, so that scanpaths of sets without them are lifted; such a system draws samples."""
+    borrows: str = ""
+    """Name of the contestant whose trained density is drawn from, for the saliency sampler, which trains nothing."""
 
 
 @dataclass
@@ -41,6 +46,10 @@ class Standing:
     dataset: str
     result: Result
     minutes: dict[str, float] = field(default_factory=dict)
+    rates: dict[str, RateSearch] = field(default_factory=dict)
+    """Contestant → what the search for its learning rate found."""
+    trajectories: Result | None = None
+    """Systems that draw samples, both sides reduced to fixations by the same rule; None where there is no raw gaze."""
 
 
 def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[str, Store]:
@@ -54,43 +63,114 @@ def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[
     return found
 
 
-def contest(contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool = False) -> Standing:
-    """Train what is missing, generate for the test split, and judge by all protocols."""
-    gaze = {one.name: entry(one, store, budget, quiet) for one in contestants}
+def contest(
+    contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool = False, compare: bool = True
+) -> Standing:
+    """Train what is missing, generate for the test split, and judge by all protocols.
+
+    `compare` also tests every two systems against each other.
+    """
+    gaze = gaze_of(contestants, [store], budget, quiet)[store.dataset]
     human = [trial for trial in store.trials("test") if trial.scanpath is not None]
-    result = evaluate(human, gaze, compare=True)
-    return Standing(store.dataset, result, {one.name: budget.minutes for one in contestants})
+    rates = {}
+    for one in contestants:
+        if budget.rates and not one.borrows:
+            rates[one.name] = RateSearch.read(run_folder(one, store, budget))
+    minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in contestants}
+    moving = {one.name: gaze[one.name] for one in contestants if one.lifts}
+    trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
+    return Standing(store.dataset, evaluate(human, gaze, compare=compare), minutes, rates, trajectories)
 
 
-def entry(one: Contestant, store: Store, budget: Budget, quiet: bool = False) -> list[Trial]:
+def gaze_of(
+    contestants: Sequence[Contestant], stores: Sequence[Store], budget: Budget, quiet: bool = False
+) -> dict[str, dict[str, list[Trial]]]:
+    """Set → contestant → gaze for the test split; what is missing is trained and generated."""
+    by_name = {one.name: one for one in contestants}
+    jobs = [(store, one) for store in stores for one in contestants]
+    found: dict[str, dict[str, list[Trial]]] = {store.dataset: {} for store in stores}
+    for store, one in track(jobs, "systems trained and drawn from", quiet=quiet):
+        lender = _lender(one, by_name) if one.borrows else None
+        found[store.dataset][one.name] = entry(one, store, budget, quiet, lender)
+    return found
+
+
+def entry(
+    one: Contestant, store: Store, budget: Budget, quiet: bool = False, lender: Contestant | None = None
+) -> list[Trial]:
     """The gaze of one contestant for the test split of a store."""
-    run = budget.work / "runs" / f"{store.dataset}-{one.name.replace(' ', '-')}-{budget.minutes:g}min"
+    run = run_folder(one, store, budget)
     if not (run / SCANPATHS).is_file():
-        _train(one, store, run, budget, quiet)
+        model = load(_trained(lender or one, store, budget, quiet))
+        if lender is not None:
+            model = Model(model.config, {"coarse": SaliencySampler(model.first)}, one.name)
         request = Request(samples=budget.samples)
-        generate(load(run), wanted_of([store.path], request, "test"), run, trajectories=False, quiet=quiet)
+        generate(model, wanted_of([store.path], request, "test"), run, trajectories=False, quiet=quiet)
     return read_scanpaths(run / SCANPATHS)
+
+
+def run_folder(one: Contestant, store: Store, budget: Budget) -> Path:
+    """Where a run lies: other presets, budgets and searches are other runs."""
+    words = [store.dataset, one.name.replace(" ", "-"), one.preset, f"{budget.minutes:g}min"]
+    return budget.work / "runs" / "-".join([*words, *(["tuned"] if budget.rates else [])])
 
 
 def plan(contestants: Sequence[Contestant], sets: Sequence[str], budget: Budget) -> str:
     """What a contest would do and cost, in words."""
     rows = [f"{name}: {', '.join(one.name for one in contestants)}" for name in sets]
-    total = budget.minutes * len(contestants) * len(sets)
-    return "\n".join([*rows, f"{total:g} processor minutes of training, kept under {budget.work}"])
+    trained = sum(not one.borrows for one in contestants) * len(sets)
+    total = budget.minutes * trained
+    rows.append(f"{total:g} processor minutes of training ({budget.minutes:g} for each of {trained} runs)")
+    if budget.rates:
+        each = budget.minutes * budget.search_share
+        tries = len(budget.rates) * trained
+        rows.append(
+            f"{each * tries:g} processor minutes before it, to choose learning rates ({each:g} for each of {tries})"
+        )
+    rows.append(f"kept under {budget.work}, where the same command goes on; {budget.samples} samples per stimulus")
+    return "\n".join(rows)
 
 
-def _train(one: Contestant, store: Store, run: Path, budget: Budget, quiet: bool) -> None:
+def _lender(one: Contestant, by_name: dict[str, Contestant]) -> Contestant:
+    if one.borrows not in by_name:
+        raise InputError(f"{one.name} borrows from {one.borrows!r}, which is not in this contest")
+    return by_name[one.borrows]
+
+
+def _as_trajectories(human: Sequence[Trial], moving: dict[str, list[Trial]]) -> Result:
+    """Judge drawn samples against raw gaze, both through the extractor; the systems' scanpaths come from it already."""
+    extracted = [
+        replace(trial, scanpath=extract(trial.trajectory, "judd")) for trial in human if trial.trajectory is not None
+    ]
+    return evaluate(extracted, moving)
+
+
+def _trained(one: Contestant, store: Store, budget: Budget, quiet: bool) -> Path:
+    run = run_folder(one, store, budget)
+
+    def train_into(folder: Path, minutes: float, changes: Sequence[str]) -> Path:
+        return _train(one, store, folder, minutes, changes, budget.work / "features", quiet)
+
+    changes: list[str] = []
+    if budget.rates:
+        found = search_rates(one.preset, one.changes, run, budget, train_into)
+        changes = [found.change]
+    return train_into(run, budget.minutes, changes)
+
+
+def _train(
+    one: Contestant, store: Store, run: Path, minutes: float, changes: Sequence[str], cache: Path, quiet: bool
+) -> Path:
     lift = one.lifts and not store.columns["has_trajectory"].any()
-    changes = [*one.changes, *(["parts.tokens.lift=true"] if lift else [])]
-    train(
+    return train(
         one.preset,
         [store.path],
         run,
-        changes=changes,
+        changes=[*one.changes, *(["parts.tokens.lift=true"] if lift else []), *changes],
         resume=(run / RUN_FILE).is_file(),
-        minutes=budget.minutes,
+        minutes=minutes,
         cpu_time=True,
-        cache=budget.work / "features",
+        cache=cache,
         only="coarse" if one.preset == "compact" else None,
         quiet=quiet,
     )

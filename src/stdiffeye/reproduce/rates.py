@@ -1,0 +1,75 @@
+"""A short search for the learning rate on the validation split, the same for every system, and recorded."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import read_json, write_json
+from stdiffeye.reproduce import Budget
+from stdiffeye.systems.config import load_preset
+
+RECORD = "rates.json"
+Train = Callable[[Path, float, Sequence[str]], Path]
+
+
+@dataclass(frozen=True)
+class RateSearch:
+    """Which learning rates were tried on a part, and how well each did on validation."""
+
+    part: str
+    scores: dict[float, float | None]
+    """Rate → gap closed on validation; None where the training broke off or there was nothing to validate on."""
+    chosen: float
+
+    @property
+    def change(self) -> str:
+        return f"train.{self.part}.learning_rate={self.chosen!r}"
+
+    @classmethod
+    def read(cls, run: Path) -> RateSearch:
+        values = read_json(run / RECORD)
+        return cls(values["part"], {float(rate): score for rate, score in values["scores"].items()}, values["chosen"])
+
+    def write(self, run: Path) -> None:
+        scores = {repr(rate): score for rate, score in self.scores.items()}
+        write_json(run / RECORD, {"part": self.part, "scores": scores, "chosen": self.chosen})
+
+
+def search_rates(preset: str, changes: Sequence[str], run: Path, budget: Budget, train: Train) -> RateSearch:
+    """Try multiples of the preset's rate for a share of the budget each, and keep the one that validates best.
+
+    The record lies in the run's folder; a search that was recorded is not made again.
+    """
+    if (run / RECORD).is_file():
+        return RateSearch.read(run)
+    config = load_preset(preset, changes)
+    part = next(iter(config.parts))
+    usual = config.train[part].learning_rate
+    scores: dict[float, float | None] = {}
+    for factor in budget.rates:
+        rate = float(f"{usual * factor:.3g}")
+        folder = run / "rates" / f"{rate:g}"
+        try:
+            train(folder, budget.minutes * budget.search_share, [f"train.{part}.learning_rate={rate!r}"])
+        except InputError:  # a rate so high that training broke off has lost
+            scores[rate] = None
+            continue
+        scores[rate] = validation_score(folder / part / "log.jsonl")
+    known = {rate: score for rate, score in scores.items() if score is not None}
+    chosen = max(known, key=lambda rate: known[rate]) if known else usual
+    found = RateSearch(part, scores, chosen)
+    found.write(run)
+    return found
+
+
+def validation_score(log: Path) -> float | None:
+    """The best score in a training log; None where nothing was validated."""
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    scores = [row["validation/score"] for row in rows if "validation/score" in row]
+    best = max(scores, default=math.nan)
+    return None if math.isnan(best) else float(best)

@@ -1,0 +1,62 @@
+"""How saccades of people and of systems are distributed: amplitude, direction, and angle between two of them.
+
+The paper's appendix shows these; the systems and their gaze are those of `table1`, which trains what is missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from stdiffeye.files import write_text
+from stdiffeye.reproduce import Budget
+from stdiffeye.reproduce.contest import Contestant, gaze_of, plan, stores_of
+from stdiffeye.reproduce.table1 import CONTESTANTS, SETS, commit
+from stdiffeye.stats import Comparison, compare
+
+QUANTITIES = ("saccade_amplitude", "saccade_direction", "inter_saccade_angle")
+
+HEAD = """# Saccades of people and systems
+
+Made by `stdiffeye reproduce statistics --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}; systems and
+budget as in the [table of systems](table1.md). KS is the Kolmogorov–Smirnov distance to people (Kuiper's around the
+circle); the row of people has the distance between two halves of the viewers, which is what remains for a perfect
+system. These distributions do not know which picture was seen: a system may match them and look at the wrong things.
+"""
+
+
+def reproduce(
+    data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
+) -> Path:
+    """Write the page `out` and a figure per set beside it."""
+    sets = budget.sets or SETS
+    if budget.dry_run:
+        print(plan(contestants, sets, budget))
+        return out
+    stores = list(stores_of(data, sets, budget.work, quiet).values())
+    gaze = gaze_of(contestants, stores, budget, quiet)
+    head = HEAD.format(sets=",".join(sets), minutes=budget.minutes, day=date.today().isoformat(), commit=commit())
+    sections = [head]
+    for store in stores:
+        human = [trial for trial in store.trials("test") if trial.scanpath is not None]
+        found = saccades(compare(human, gaze[store.dataset], unit="px"))
+        figure = out.with_name(f"{out.stem}-{store.dataset}.png")
+        _save(found, figure)
+        sections += [f"## {store.dataset}", f"![Saccades on {store.dataset}]({figure.name})", found.to_markdown()]
+    write_text(out, "\n\n".join(sections) + "\n")
+    return out
+
+
+def saccades(comparison: Comparison) -> Comparison:
+    """The three quantities of the paper's appendix alone."""
+    kept = {name: one for name, one in comparison.distributions.items() if name in QUANTITIES}
+    return replace(comparison, distributions=kept)
+
+
+def _save(found: Comparison, path: Path) -> None:
+    # The room of pictures lies above this one and is only loaded when asked for.
+    drawing = importlib.import_module("stdiffeye.plot.statistics").distributions(found)
+    importlib.import_module("stdiffeye.plot.canvas").save(drawing, path)

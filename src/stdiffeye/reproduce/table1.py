@@ -1,0 +1,167 @@
+"""The paper's comparison, made again on our sets: every system, four protocols, one command.
+
+Tables 1, 4, 5 and 6 of the paper differ only in the protocol (CRPS, mean, best-of-N, KLD); all four come from one
+contest. Every system looks with the same encoder, learns from the same split for the same processor time at a learning
+rate found by the same short search, and draws as many samples.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from stdiffeye import __version__
+from stdiffeye.files import write_text
+from stdiffeye.metrics import PROTOCOLS, Result
+from stdiffeye.metrics.spec import METRICS
+from stdiffeye.metrics.tables import columns
+from stdiffeye.reproduce import Budget
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, plan, stores_of
+from stdiffeye.reproduce.paper_tables import TITLES, Block, gap_table, latex, markdown, to_csv
+
+SETS = ("osie", "crowd", "doves", "mcs")
+OURS = "ours"
+CONTESTANTS = (
+    Contestant("DeepGaze III", "deepgaze3"),
+    Contestant("TPP-Gaze", "tpp-gaze"),
+    Contestant("HAT", "hat"),
+    Contestant("Gazeformer", "gazeformer"),
+    Contestant("GazeXplain", "gazexplain"),
+    Contestant("ScanDiff", "scandiff-small"),
+    Contestant("DiffEye", "diffeye-small", lifts=True),
+    Contestant("trajectory only", "joint-trajectory-small", lifts=True),
+    Contestant("joint", "joint-small", lifts=True),
+    Contestant(OURS, "compact"),
+    Contestant("saliency sampler", "compact", borrows=OURS),
+)
+
+HEAD = """# Every system, on the same data
+
+Made by `stdiffeye reproduce table1 --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}. Every system was
+trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and
+drew {samples} scanpaths for each picture of the test split. {search}
+Systems that draw samples (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a set has no
+raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that learns on a
+CPU; *ours* is the coarse half of `compact`; the saliency sampler draws from its density head, in random order.
+These are our data and our budget, not the paper's: a peer that is behind here may be ahead with days of a GPU.
+"""
+
+
+def reproduce(
+    data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
+) -> Path:
+    """Train, generate, judge; write the page `out`, and beside it the tables as LaTeX and CSV."""
+    sets = budget.sets or SETS
+    if budget.dry_run:
+        print(plan(contestants, sets, budget))
+        return out
+    stores = list(stores_of(data, sets, budget.work, quiet).values())
+    gaze_of(contestants, stores, budget, quiet)
+    standings = [contest(contestants, store, budget, quiet=True, compare=False) for store in stores]
+    blocks = blocks_of(standings)
+    write_text(out.with_suffix(".csv"), to_csv(blocks))
+    write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
+    write_text(out, page(standings, blocks, budget, sets))
+    return out
+
+
+def blocks_of(standings: Sequence[Standing]) -> list[Block]:
+    """Scanpath blocks and, where there is raw gaze, trajectory blocks."""
+    blocks = []
+    for one in standings:
+        blocks.append(Block(one.dataset, "Scanpath", one.result))
+        if one.trajectories is not None:
+            blocks.append(Block(one.dataset, "Trajectory", one.trajectories))
+    return blocks
+
+
+def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget, sets: Sequence[str]) -> str:
+    """The page of the docs."""
+    search = "Learning rates are the presets' own."
+    if budget.rates:
+        each = budget.minutes * budget.search_share
+        search = f"Before that, {len(budget.rates)} learning rates had {each:g} processor minutes each on validation."
+    head = HEAD.format(
+        sets=",".join(sets),
+        minutes=budget.minutes,
+        samples=budget.samples,
+        day=date.today().isoformat(),
+        commit=commit(),
+        search=search,
+    )
+    sections = [head, gap_table(blocks), "## What it says", findings(standings)]
+    for protocol in PROTOCOLS:
+        sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
+    if budget.rates:
+        sections += ["## Learning rates", rate_table(standings)]
+    notes = [f"* {one.dataset}: {note}" for one in standings for note in one.result.notes]
+    sections += ["## Notes", "\n".join(notes)] if notes else []
+    return "\n\n".join(sections) + "\n"
+
+
+def commit() -> str:
+    """The commit that this is, or the version where there is none."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
+    )
+    return asked.stdout.strip() or f"of version {__version__}"
+
+
+def findings(standings: Sequence[Standing]) -> str:
+    """The paper's claims held against these numbers, in sentences made of them."""
+    lines = []
+    for one in standings:
+        gaps = {name: table["crps"]["mean"].value for name, table in one.result.gap_closed.items()}
+        order = sorted(gaps.items(), key=lambda pair: -pair[1])
+        lines.append(f"* {one.dataset}: by gap closed {', '.join(f'{name} {100 * gap:.0f} %' for name, gap in order)}.")
+        single = {"trajectory only": "trajectory only", "ScanDiff": "scanpath only (ScanDiff)"}
+        against = [
+            f"{'better' if gaps['joint'] > gaps[name] else 'not better'} than {words}"
+            for name, words in single.items()
+            if "joint" in gaps and name in gaps
+        ]
+        if against:
+            lines.append(f"    * joint is {' and '.join(against)}.")
+        agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
+        said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
+        lines.append(f"    * order of the systems under CRPS against that under other protocols (Spearman): {said}.")
+    return "\n".join(lines)
+
+
+def rank_agreement(result: Result, one: str, other: str) -> float:
+    """Spearman correlation of the systems' mean ranks under two protocols; metrics that all of them have count."""
+    systems = [name for name in result.systems if name not in result.references]
+    if len(systems) < 3:
+        return float("nan")
+    ranks = [mean_ranks(result, systems, protocol) for protocol in (one, other)]
+    return float(spearmanr(*([table[name] for name in systems] for table in ranks)).statistic)
+
+
+def mean_ranks(result: Result, systems: Sequence[str], protocol: str) -> Mapping[str, float]:
+    """System → its rank (1 is best), mean over the metrics that every system has."""
+    shared = [m for m in columns(result, protocol) if all(np.isfinite(result.value(s, protocol, m)) for s in systems)]
+    ranks = np.zeros(len(systems))
+    for metric in shared:
+        values = np.array([result.value(name, protocol, metric) for name in systems])
+        lower = protocol == "kld" or METRICS[metric].direction == "lower"
+        ranks += np.argsort(np.argsort(values if lower else -values)) + 1
+    return dict(zip(systems, (ranks / max(len(shared), 1)).tolist(), strict=True))
+
+
+def rate_table(standings: Sequence[Standing]) -> str:
+    """What the searches found; the chosen rate is bold."""
+    lines = ["| set | system | learning rate → gap closed on validation |", "|---|---|---|"]
+    for one in standings:
+        for name, found in one.rates.items():
+            tried = [
+                f"{'**' * (rate == found.chosen)}{rate:g}{'**' * (rate == found.chosen)} → "
+                + ("broke off or not validated" if score is None else f"{100 * score:.0f} %")
+                for rate, score in found.scores.items()
+            ]
+            lines.append(f"| {one.dataset} | {name} | {', '.join(tried)} |")
+    return "\n".join(lines)

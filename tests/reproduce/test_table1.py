@@ -1,0 +1,201 @@
+"""The whole table on a small world: trained for a second each, generated, judged by four protocols, written."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from contest_world import make_recording_set, make_scanpath_set
+from PIL import Image
+
+from stdiffeye.cli import main
+from stdiffeye.errors import InputError
+from stdiffeye.io.scanpath_json import read_scanpaths
+from stdiffeye.reproduce import Budget, ablations, qualitative, statistics, table1
+from stdiffeye.reproduce.contest import Contestant, contest, plan, run_folder, stores_of
+from stdiffeye.reproduce.rates import RateSearch
+from stdiffeye.systems.config import load_preset
+
+QUICK = ("stimuli=4", "viewers=2", "warm_up=5", "ema=0.9", "validate_stimuli=3", "validate_samples=3")
+SMALL = {
+    "scanpath": ("picture.width=16", "picture.mixing=0"),
+    "coarse": ("picture.width=16", "picture.mixing=0", "denoiser.width=16", "denoiser.heads=2", "denoiser.depth=1",
+               "denoiser.feedforward=32", "sampling_steps=4"),
+    "tokens": ("picture.width=16", "picture.mixing=0", "denoiser.width=16", "denoiser.heads=2", "denoiser.depth=1",
+               "denoiser.feedforward=32", "sampling_steps=4", "max_points=480"),
+}  # fmt: skip
+WITHOUT_DURATIONS = {"DeepGaze III", "HAT", "saliency sampler"}
+
+
+def tiny(one: Contestant) -> Contestant:
+    """The same contestant as a network of some thousand weights."""
+    part = next(iter(load_preset(one.preset).parts))
+    small = tuple(f"parts.{part}.{change}" for change in SMALL[part])
+    return replace(one, changes=(*one.changes, *small, *(f"train.{part}.{change}" for change in QUICK)))
+
+
+ROWS = tuple(tiny(one) for one in table1.CONTESTANTS if one.preset not in ("scandiff-small", "diffeye-small"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    make_scanpath_set(folder / "osie")
+    make_recording_set(folder / "doves")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def budget(tmp_path_factory) -> Budget:
+    work = tmp_path_factory.mktemp("work")
+    return Budget(work, minutes=0.01, sets=("osie",), samples=4, rates=(1.0, 3.0), search_share=0.3)
+
+
+@pytest.fixture(scope="module")
+def written(data, budget, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("pages") / "docs" / "table1.md"
+    return table1.reproduce(data, out, budget, quiet=True, contestants=ROWS)
+
+
+def test_the_page_has_every_system_and_reference_under_every_protocol(written):
+    text = written.read_text()
+    for title in ("CRPS (Table 1)", "mean (Table 4)", "best-of-N (Table 5)", "KLD (Table 6)", "Learning rates"):
+        assert f"## {title}" in text
+    for one in ROWS:
+        assert text.count(f"| osie | Scanpath | {one.name} |") == 4
+    for reference in ("human", "shuffled", "centre"):
+        assert text.count(f"| osie | Scanpath | *{reference}* |") == 4
+    assert "joint is " in text
+    assert "**" in text
+    assert "<u>" in text
+
+
+def test_durations_that_a_system_does_not_have_are_dashes(written):
+    rows = list(csv.DictReader(written.with_suffix(".csv").open()))
+    timed = {row["system"] for row in rows if row["metric"] == "SM_dur"}
+    assert {one.name for one in ROWS} - timed == WITHOUT_DURATIONS
+    line = next(line for line in written.read_text().splitlines() if "| Scanpath | HAT |" in line)
+    assert " — " in line
+
+
+def test_numbers_have_intervals_and_best_and_second_are_marked_in_latex(written):
+    rows = list(csv.DictReader(written.with_suffix(".csv").open()))
+    one = next(row for row in rows if (row["system"], row["protocol"], row["metric"]) == ("HAT", "crps", "DTW"))
+    assert float(one["low"]) <= float(one["value"]) <= float(one["high"])
+    source = written.with_suffix(".tex").read_text()
+    assert source.count(r"\begin{table*}") == source.count(r"\end{table*}") == 4
+    assert r"\multirow{12}{*}{\rotatebox[origin=c]{90}{\textsc{osie}}}" in source
+    assert r"\textbf{" in source
+    assert r"\underline{" in source
+    assert "—" not in source
+
+
+def test_the_rate_that_validated_best_is_the_one_trained_with(data, budget, written):
+    store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
+    for one in ROWS:
+        if one.borrows:
+            continue
+        run = run_folder(one, store, budget)
+        found = RateSearch.read(run)
+        assert len(found.scores) == 2
+        known = {rate: score for rate, score in found.scores.items() if score is not None}
+        assert found.chosen == max(known, key=lambda rate: known[rate])
+        assert f"learning_rate: {found.chosen!r}" in (run / "run.yaml").read_text()
+
+
+def test_a_second_run_trains_nothing_and_says_the_same(data, budget, written, monkeypatch):
+    monkeypatch.setattr("stdiffeye.reproduce.contest.train", lambda *a, **k: pytest.fail("trained again"))
+    before = written.with_suffix(".csv").read_text()
+    table1.reproduce(data, written, budget, quiet=True, contestants=ROWS)
+    assert written.with_suffix(".csv").read_text() == before
+
+
+def test_statistics_show_three_quantities_of_every_system(data, budget, written):
+    page = statistics.reproduce(data, written.with_name("statistics.md"), budget, quiet=True, contestants=ROWS)
+    text = page.read_text()
+    for quantity in ("saccade amplitude", "saccade direction", "angle"):
+        assert quantity in text.lower()
+    assert "fixation duration" not in text.lower()
+    assert Image.open(page.with_name("statistics-osie.png")).width > 300
+
+
+def test_figures_for_the_docs_hold_no_pictures_of_others_and_others_do(data, budget, written, tmp_path):
+    rows = tuple(one for one in ROWS if one.name == "HAT")
+    pages = [
+        qualitative.reproduce(data, out, budget, quiet=True, contestants=rows)
+        for out in (written.with_name("qualitative.md"), tmp_path / "qualitative.md")
+    ]
+    dark = []
+    for page in pages:
+        grey = torch.tensor(list(Image.open(page.with_name("qualitative-osie.png")).convert("L").tobytes()))
+        dark.append(float((grey < 60).float().mean()))
+    assert "others' property" in pages[0].read_text()
+    assert dark[0] < 0.1 < 0.5 < dark[1]
+
+
+def test_without_durations_scanpaths_pass_through_files(data, budget, written):
+    store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
+    for one in ROWS:
+        trials = read_scanpaths(run_folder(one, store, budget) / "scanpaths.json")
+        assert len(trials) == 3 * 4
+        assert all((trial.scanpath.duration_ms is None) == (one.name in WITHOUT_DURATIONS) for trial in trials)
+
+
+def test_raw_gaze_adds_a_trajectory_block_and_ablations_answer_claims(data, budget, tmp_path):
+    rows = tuple(tiny(one) for one in ablations.CONTESTANTS if one.name in (ablations.BASE, "embedding-space"))
+    own = replace(budget, sets=("doves",), rates=())
+    page = ablations.reproduce(data, tmp_path / "ablations.md", own, quiet=True, contestants=rows)
+    text = page.read_text()
+    assert "| a raw channel beats an embedding | " in text
+    assert "points)" in text
+    assert "| joint is better than scanpath only | — |" in text
+    store = stores_of(data, ("doves",), own.work, quiet=True)["doves"]
+    standing = contest(rows, store, own, quiet=True, compare=False)
+    assert [block.comparison for block in table1.blocks_of([standing])] == ["Scanpath", "Trajectory"]
+
+
+def test_the_plan_says_what_it_costs(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("STDIFFEYE_DATA", str(tmp_path))
+    command = ["reproduce", "table1", "--sets", "osie,doves", "--minutes", "30", "--work", str(tmp_path), "--dry-run"]
+    with pytest.raises(SystemExit):
+        main(command)
+    text = capsys.readouterr().out
+    assert "osie: DeepGaze III, TPP-Gaze, HAT" in text
+    assert "600 processor minutes of training (30 for each of 20 runs)" in text
+    assert "180 processor minutes before it, to choose learning rates (3 for each of 60)" in text
+
+
+def test_a_sampler_without_its_lender_is_refused(data, budget):
+    store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
+    alone = [one for one in ROWS if one.borrows]
+    with pytest.raises(InputError, match="borrows from 'ours', which is not in this contest"):
+        contest(alone, store, budget, quiet=True)
+    assert "0 processor minutes of training" in plan(alone, ("osie",), budget)
+
+
+@pytest.mark.parametrize("one", ablations.CONTESTANTS, ids=lambda one: one.name)
+def test_every_ablation_is_a_valid_configuration(one):
+    assert load_preset(one.preset, one.changes).system == "tokens"
+
+
+def test_a_broken_off_search_keeps_the_usual_rate(tmp_path, budget, monkeypatch):
+    from stdiffeye.reproduce.rates import search_rates
+
+    def broken(folder, minutes, changes):
+        raise InputError("training stopped: total is nan")
+
+    found = search_rates("hat", (), tmp_path, budget, broken)
+    assert found.chosen == load_preset("hat").train["scanpath"].learning_rate
+    assert set(found.scores.values()) == {None}
+    assert RateSearch.read(tmp_path) == found
