@@ -86,8 +86,14 @@ def test_the_coarse_half_learns_scanpaths_by_heart(paths):
 
 def test_scandiffs_form_learns_scanpaths_by_heart(paths):
     torch.manual_seed(0)
-    part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), {"modality": "scanpath", "loss": {"recon": 10.0}}, "t"))
-    learn(part, paths, 600, 6e-3, viewers=3)
+    part = Tokens(
+        overlay(
+            overlay(TokensConfig(), TOKENS, "t"),
+            {"modality": "scanpath", "loss": {"recon": 10.0, "validity": 3.0}},
+            "t",
+        )
+    )
+    learn(part, paths, 400, 4e-3, viewers=3)
     assert_scanpaths_are_reproduced(part, paths)
 
 
@@ -110,7 +116,7 @@ def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
     torch.manual_seed(0)
     switches = {"patch": 16, "noise": {"diffusion_steps": 100}, "loss": {"recon": 20.0}}
     part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), switches, "t"))
-    learn(part, traces, 600, 8e-3, viewers=3)
+    learn(part, traces, 400, 8e-3, viewers=3)
     store = traces.stores[0]
     for number, look in enumerate(looks(traces)):
         (gaze,) = part.generate(look, [1], Options(steps=30))

@@ -120,7 +120,7 @@ def ddim(
 
 
 def dpm_solver_pp_2m(denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None) -> Tensor:
-    """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): second order but for the first step and the last, one evaluation each."""
+    """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): one evaluation a step, of second order but at both ends."""
     alpha, sigma = levels.alpha.tolist(), levels.sigma.tolist()
     half_log_snr = (levels.alpha / levels.sigma).log().tolist()
     previous: Tensor | None = None
