@@ -10,7 +10,8 @@ import numpy as np
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trial
-from stdiffeye.generate.model import ROWS_AT_ONCE, load, sample_seeds
+from stdiffeye.generate.cores import on_cores
+from stdiffeye.generate.model import load, sample_seeds
 from stdiffeye.progress import track
 
 TYPICAL_DURATION_MS = 250.0
@@ -36,14 +37,14 @@ def animate(
     if fine is None:
         raise InputError(f"{model} has no fine half: train one with `stdiffeye train compact … --only fine`")
     ready = [_timed(trial, durations) for trial in trials]
-    moved: list[Trial] = []
-    for start in track(range(0, len(ready), ROWS_AT_ONCE), "animating", quiet=quiet):
-        some = ready[start : start + ROWS_AT_ONCE]
-        seeds = [sample_seeds(seed, f"{t.name}|{t.subject}".encode(), t.task, 1)[0] for t in some]
-        paths = [trial.scanpath for trial in some if trial.scanpath is not None]
-        gaze = fine.animate(paths, seeds, precision_deg, px_per_degree=px_per_degree)
-        moved += [replace(trial, trajectory=one) for trial, one in zip(some, gaze, strict=True)]
-    return moved
+
+    def moved(trial: Trial) -> Trial:
+        assert trial.scanpath is not None
+        seeds = sample_seeds(seed, f"{trial.name}|{trial.subject}".encode(), trial.task, 1)
+        (gaze,) = fine.animate([trial.scanpath], seeds, precision_deg, px_per_degree=px_per_degree)
+        return replace(trial, trajectory=gaze)
+
+    return list(track(on_cores(moved, ready), "animating", total=len(ready), quiet=quiet))
 
 
 def _timed(trial: Trial, durations: bool) -> Trial:

@@ -10,10 +10,10 @@ Scanpath(10 fixations, 2.81 s, 1024×768 px)
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -21,7 +21,9 @@ from stdiffeye.diffusion import SamplerName
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
 from stdiffeye.encoders.picture import PICTURE_SUFFIXES, Picture
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract
+from stdiffeye.gaze import Frame, Scanpath, Trajectory
+from stdiffeye.gaze import extract as extract_fixations
+from stdiffeye.generate.cores import on_cores, one_core
 from stdiffeye.generate.shipped import find_model
 from stdiffeye.systems.config import SystemConfig
 from stdiffeye.systems.fine import Fine
@@ -31,7 +33,9 @@ from stdiffeye.train.run import read_run, weights_file
 
 MAX_SAMPLES = 1000
 SECONDS = (0.2, 30.0)  # shortest and longest gaze that may be asked for
-ROWS_AT_ONCE = 160  # samples × pictures per pass: memory stays small, and larger gains no speed
+VIEWERS_AT_ONCE = 16  # of a picture, per pass: memory stays small, and larger gains no speed
+
+Gaze = TypeVar("Gaze", Scanpath, "Generated")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,11 +44,11 @@ class Generated(Trajectory):
 
     drawn_from: Scanpath | None = None
 
-    def scanpath(self, extract_with: str | None = None, **options: Any) -> Scanpath:
-        """Its fixations: those it was drawn from or, with `extract_with="judd"`, those found in its samples."""
-        if extract_with is None and self.drawn_from is not None:
+    def scanpath(self, extract: str | None = None, **options: Any) -> Scanpath:
+        """Its fixations: those it was drawn from or, with `extract="judd"`, those found in its samples."""
+        if extract is None and self.drawn_from is not None:
             return self.drawn_from
-        return extract(self, extract_with or "judd", **options)
+        return extract_fixations(self, extract or "judd", **options)
 
 
 @dataclass(frozen=True)
@@ -136,52 +140,56 @@ class Model:
         return next(iter(self.scanpaths_of_many([picture], request)))
 
     def scanpaths_of_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Scanpath]]:
-        """Scanpaths of each picture, several pictures at a time."""
+        """Scanpaths of each picture, a core busy with each."""
         first = self.first
-        if first.draws_scanpaths and not first.draws_trajectories:
-            for looks, seeds in self._chunks(pictures, request):
-                yield from first.scanpaths(looks, seeds, request.options)
+        if first.draws_trajectories or not first.draws_scanpaths:
+            for trajectories in self.generate_many(pictures, request):
+                yield [trajectory.scanpath() for trajectory in trajectories]
             return
-        for trajectories in self.generate_many(pictures, request):
-            yield [trajectory.scanpath() for trajectory in trajectories]
+        yield from self._of_each(pictures, request, lambda look, seeds: self._scanpaths(look, seeds, request))
 
     def generate_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Generated]]:
-        """Trajectories of each picture, several pictures at a time."""
-        for looks, seeds in self._chunks(pictures, request):
-            if self.first.draws_trajectories:
-                drawn = self.first.trajectories(looks, seeds, request.options)
-                yield from ([_generated(one, None) for one in row] for row in drawn)
-                continue
-            fine = self.fine
-            if fine is None:
-                raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
-            for paths, row in zip(self.first.scanpaths(looks, seeds, request.options), seeds, strict=True):
-                yield self._animated(fine, paths, row, request)
+        """Trajectories of each picture, a core busy with each."""
+        if not self.first.draws_trajectories and self.fine is None:
+            raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
+        yield from self._of_each(pictures, request, lambda look, seeds: self._trajectories(look, seeds, request))
 
-    def _animated(self, fine: Fine, paths: list[Scanpath], seeds: Sequence[int], request: Request) -> list[Generated]:
-        moved: list[Generated] = []
-        for start in range(0, len(paths), ROWS_AT_ONCE):
-            some = paths[start : start + ROWS_AT_ONCE]
-            lifted = fine.animate(
-                some, seeds[start : start + ROWS_AT_ONCE], request.precision_deg, request.options, request.px_per_degree
-            )
-            moved += [_generated(one, path) for one, path in zip(lifted, some, strict=True)]
-        return moved
+    def _of_each(
+        self, pictures: Sequence[Picture], request: Request, draw: Callable[[Look, list[int]], list[Gaze]]
+    ) -> Iterator[list[Gaze]]:
+        """What `draw` draws of each picture; the viewers of a lone picture are shared among the cores."""
+        words, manner = self._words(request.task), self._manner(request.manner)
 
-    def _chunks(self, pictures: Sequence[Picture], request: Request) -> Iterator[tuple[list[Look], list[list[int]]]]:
-        words = self._words(request.task)
-        manner = self._manner(request.manner)
-        at_once = max(1, ROWS_AT_ONCE // request.samples)
-        for start in range(0, len(pictures), at_once):
-            images = [load_picture(picture) for picture in pictures[start : start + at_once]]
-            features = None if self.encoder is None else self.encoder.encode(images)
-            looks, seeds = [], []
-            for number, image in enumerate(images):
-                frame = Frame(image.width, image.height, request.px_per_degree)
-                tokens = None if features is None else features[number : number + 1]
-                looks.append(Look(tokens, words, frame, request.seconds, manner))
-                seeds.append(sample_seeds(request.seed, image.tobytes(), request.task, request.samples))
-            yield looks, seeds
+        def all_of(picture: Picture) -> list[Gaze]:
+            look, seeds = self._look(picture, words, manner, request)
+            return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in draw(look, some)]
+
+        if len(pictures) != 1:
+            yield from on_cores(all_of, pictures)
+            return
+        with one_core():
+            look, seeds = self._look(pictures[0], words, manner, request)
+        groups = batched(seeds, min(VIEWERS_AT_ONCE, -(-len(seeds) // torch.get_num_threads())))
+        yield [one for some in on_cores(lambda group: draw(look, group), groups) for one in some]
+
+    def _look(self, picture: Picture, words: torch.Tensor, manner: str, request: Request) -> tuple[Look, list[int]]:
+        """A picture, encoded, and a seed for each of its viewers."""
+        image = load_picture(picture)
+        features = None if self.encoder is None else self.encoder.encode([image])
+        frame = Frame(image.width, image.height, request.px_per_degree)
+        seeds = sample_seeds(request.seed, image.tobytes(), request.task, request.samples)
+        return Look(features, words, frame, request.seconds, manner), seeds
+
+    def _scanpaths(self, look: Look, seeds: list[int], request: Request) -> list[Scanpath]:
+        return self.first.scanpaths([look], [seeds], request.options)[0]
+
+    def _trajectories(self, look: Look, seeds: list[int], request: Request) -> list[Generated]:
+        if self.first.draws_trajectories:
+            return [_generated(one, None) for one in self.first.trajectories([look], [seeds], request.options)[0]]
+        fine, paths = self.fine, self._scanpaths(look, seeds, request)
+        assert fine is not None
+        moved = fine.animate(paths, seeds, request.precision_deg, request.options, request.px_per_degree)
+        return [_generated(one, path) for one, path in zip(moved, paths, strict=True)]
 
     def _words(self, task: str) -> torch.Tensor:
         if not task:
@@ -221,6 +229,10 @@ def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int
         int.from_bytes(hashlib.blake2b(content + f"|{task}|{seed}|{k}".encode(), digest_size=7).digest(), "big")
         for k in range(samples)
     ]
+
+
+def batched(seeds: list[int], size: int) -> list[list[int]]:
+    return [seeds[start : start + size] for start in range(0, len(seeds), size)]
 
 
 def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:

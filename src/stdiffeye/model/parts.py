@@ -210,12 +210,15 @@ class CrossAttention(nn.Module):
             q = torch.cat([q * scale, self._where(where, time, ragged).to(q.dtype)], -1)
             scale = 1.0
         pictures = k.shape[0]
-        # The tokens of all viewers of a picture ask together; of a single picture those on padding need not.
-        q = q[None] if pictures == 1 else ragged.pad(q).flatten(0, 1).unflatten(0, (pictures, -1))  # (P, V·T, H, d)
         dropout = self.dropout if self.training else 0.0
-        y = F.scaled_dot_product_attention(q.transpose(1, 2), k, v, dropout_p=dropout, scale=scale)  # (P, H, V·T, d)
-        y = join_heads(y).flatten(0, 1)  # (n or B·T, H·d)
-        return self.out(y if pictures == 1 else ragged.pack(y.unflatten(0, ragged.shape)))  # (n, D)
+
+        def ask(q: Tensor) -> Tensor:  # (P·V·T, H, d) → (P·V·T, H·d): all viewers of a picture ask together
+            q = q.unflatten(0, (pictures, -1)).transpose(1, 2)  # (P, H, V·T, d)
+            return join_heads(F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scale)).flatten(0, 1)
+
+        if pictures == 1:  # tokens on padding need not ask
+            return self.out(steady(ask, q))  # (n, D)
+        return self.out(ragged.pack(ask(ragged.pad(q).flatten(0, 1)).unflatten(0, ragged.shape)))  # (n, D)
 
     def _where(self, where: Geometry, time: Tensor, ragged: Ragged) -> Tensor:
         """(n, H, 4): [2a·q_x, 2a·q_y, a, b] per head."""

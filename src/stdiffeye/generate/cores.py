@@ -1,0 +1,50 @@
+"""Work shared among the cores: one thing per core at a time.
+
+Threads that share one small matrix product wait for each other more than they compute, most of all on a busy machine;
+and what a product rounds to may depend on how many share it. One core per thing is faster, and always the same.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """torch on one core, for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def on_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """`work` of each item, in order, on as many cores as torch may use; a few items are under way at a time."""
+    cores = torch.get_num_threads()
+    if cores == 1:
+        yield from map(work, items)
+        return
+    under_way: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        try:
+            for item in items:
+                under_way.append(pool.submit(work, item))
+                if len(under_way) == 2 * cores:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+            torch.set_num_threads(cores)  # threads that are started later take over what was set last
