@@ -1,6 +1,7 @@
 """Show a main job on material that the demonstration makes itself, from nothing but this package.
 
-Example: stdiffeye demo fixations --out demo     a tracker's recording to scanpaths, a quality report and a picture
+Example: stdiffeye demo generate --out demo      how people would look at a picture, with the shipped model
+         stdiffeye demo fixations --out demo     a tracker's recording to scanpaths, a quality report and a picture
          stdiffeye demo crps --out demo          four generators, four protocols, and why CRPS (the paper's Figure 3)
 """
 
@@ -16,6 +17,7 @@ from stdiffeye.errors import InputError
 
 # name: the module whose `demo(out, quiet)` makes its material in `out` and runs the job there.
 DEMOS = {
+    "generate": "stdiffeye.cli.demo_generate",
     "fixations": "stdiffeye.cli.demo_fixations",
     "crps": "stdiffeye.cli.demo_crps",
 }
@@ -23,7 +25,7 @@ DEMOS = {
 
 @dataclass
 class Args:
-    name: tyro.conf.Positional[str] = "fixations"
+    name: tyro.conf.Positional[str] = "generate"
     """Which demonstration."""
     out: Path = Path("demo")
     """Folder for what is made."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -77,14 +78,17 @@ def train(
     torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
     parts = config.build()
     sources_of = {name: _sources(config, opened, cache, parts[name].needs_pictures) for name in names}
+    notes: list[str] = []
     for name in names:  # what does not fit is said before hours are spent on another part
-        _check_fit(name, parts[name], sources_of[name], config.train[name], ranks)
+        notes += _check_fit(name, parts[name], sources_of[name], config.train[name], ranks)
         if start_from is not None:
             load_weights(weights_file(Path(start_from), name), parts[name], grown=True)
     if ranks.world > 1:
         dist.barrier()  # nobody may find the run file that another process has just written
     if ranks.rank == 0:
-        _write_run(out, config, preset, opened)
+        _write_run(out, config, preset, opened, notes)
+        if not quiet:
+            print("\n".join(f"note: {note}" for note in notes), end="\n" if notes else "", file=sys.stderr)
     shares = sum(config.train[name].share for name in names)
     for name in names:
         part, settings, sources = parts[name], config.train[name], sources_of[name]
@@ -97,13 +101,15 @@ def train(
     return out
 
 
-def _check_fit(name: str, part: Part, sources: Sources, config: TrainConfig, ranks: Ranks) -> None:
+def _check_fit(name: str, part: Part, sources: Sources, config: TrainConfig, ranks: Ranks) -> list[str]:
+    """Whether a part can be trained on these stores; what is worth knowing of how (lifted, that is synthesised, data)."""
     if config.stimuli % ranks.world:
         raise InputError(
             f"{ranks.world} processes cannot share {config.stimuli} stimuli evenly: "
             f"set train.{name}.stimuli to a multiple of {ranks.world}"
         )
-    part.batches(sources, "train", BatchPlan(config.stimuli, config.viewers, config.seed, ranks), augment=True)
+    plan = BatchPlan(config.stimuli, config.viewers, config.seed, ranks)
+    return list(getattr(part.batches(sources, "train", plan, augment=True), "notes", []))
 
 
 def read_run(folder: Path, changes: Iterable[str] = ()) -> SystemConfig:
@@ -147,9 +153,13 @@ def _configuration(
     return replace(config, parts=parts)
 
 
-def _write_run(out: Path, config: SystemConfig, preset: str, stores: Sequence[Store]) -> None:
+def _write_run(
+    out: Path, config: SystemConfig, preset: str, stores: Sequence[Store], notes: Sequence[str] = ()
+) -> None:
     made: dict[str, Any] = {"by": f"stdiffeye {__version__}", "preset": str(preset)}
     made["stores"] = [{"dataset": store.dataset, "trials": len(store)} for store in stores]
+    if notes:
+        made["notes"] = list(notes)
     write_text(out / RUN_FILE, yaml.safe_dump(to_plain(config) | {"made": made}, sort_keys=False, allow_unicode=True))
 
 
