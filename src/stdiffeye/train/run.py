@@ -102,7 +102,7 @@ def train(
 
 
 def _check_fit(name: str, part: Part, sources: Sources, config: TrainConfig, ranks: Ranks) -> list[str]:
-    """Whether a part can be trained on these stores; what is worth knowing of how (lifted, that is synthesised, data)."""
+    """Whether a part can be trained on these stores; and what is worth saying of them (synthesised samples)."""
     if config.stimuli % ranks.world:
         raise InputError(
             f"{ranks.world} processes cannot share {config.stimuli} stimuli evenly: "
