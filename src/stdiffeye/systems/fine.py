@@ -31,7 +31,9 @@ from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import AS_CONFIGURED, BatchPlan, Options, Part, Sources
 
 KNOWN_PER_SAMPLE = 6  # skeleton's velocity x, y; log scale; log noise; in fixation; phase
-TYPICAL_NOISE_DEG_S, NOISE_LOG_SPREAD = 1.26, 0.3  # of DOVES: median, and its spread over trials
+# ν of the trials of DOVES' train split at 0, 5, 10, 20, … 90, 95, 100 % of them; the last ones are left out as outliers.
+NOISE_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+NOISE_DEG_S = (0.8, 0.918, 0.99, 1.048, 1.102, 1.188, 1.252, 1.326, 1.487, 1.735, 2.084, 2.381, 2.8)
 # For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
 MEDIAN_PER_RMS = float(np.sqrt(np.log(4) / 2))
 
@@ -159,7 +161,7 @@ class Fine(Part):
 
     def _noise_deg_s(self, precision_deg: float | None, draw: float) -> float:
         if precision_deg is None:
-            return TYPICAL_NOISE_DEG_S * float(np.exp(NOISE_LOG_SPREAD * draw))
+            return float(np.interp(draw, NOISE_SHARES, NOISE_DEG_S))
         return MEDIAN_PER_RMS * precision_deg * self.config.rate_hz
 
     def _known(self, guided: Guide) -> Tensor:
