@@ -17,8 +17,22 @@ ABLATIONS = {
     f"ablation-{name}"
     for name in ("trajectory", "scanpath", "distance", "latent", "embedding", "learnable", "sinusoidal")
 }
-OTHERS = {"compact", "scandiff", "diffeye", "joint-small", "joint-trajectory-small", "scandiff-small", "diffeye-small"}
-SHRUNK = {"coarse": {"picture": PICTURE, "denoiser": DENOISER}, "fine": {}, "tokens": TOKENS}
+PEERS = {"deepgaze3", "tpp-gaze", "hat", "gazeformer", "gazexplain"}
+OTHERS = PEERS | {
+    "compact",
+    "scandiff",
+    "diffeye",
+    "joint-small",
+    "joint-trajectory-small",
+    "scandiff-small",
+    "diffeye-small",
+}
+SHRUNK = {
+    "coarse": {"picture": PICTURE, "denoiser": DENOISER},
+    "fine": {},
+    "tokens": TOKENS,
+    "scanpath": {"picture": PICTURE},
+}
 
 
 @pytest.fixture(scope="module")
