@@ -31,7 +31,7 @@ from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import AS_CONFIGURED, BatchPlan, Options, Part, Sources
 
 KNOWN_PER_SAMPLE = 6  # skeleton's velocity x, y; log scale; log noise; in fixation; phase
-# ν of the trials of DOVES' train split at 0, 5, 10, 20, … 90, 95, 100 % of them; the last ones are left out as outliers.
+# ν over the trials of DOVES' train split, at these shares of them; the tails are cut.
 NOISE_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 NOISE_DEG_S = (0.8, 0.918, 0.99, 1.048, 1.102, 1.188, 1.252, 1.326, 1.487, 1.735, 2.084, 2.381, 2.8)
 # For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
@@ -144,8 +144,8 @@ class Fine(Part):
     def _animate(
         self, path: Scanpath, seed: int, precision_deg: float | None, options: Options, px_per_degree: float | None
     ) -> Trajectory:
-        spread = float(NoiseSource([seed]).normal(1))
-        guided = guide(path, self.config.rate_hz, self._noise_deg_s(precision_deg, spread), px_per_degree)
+        draw = float(NoiseSource([seed]).uniform())
+        guided = guide(path, self.config.rate_hz, self._noise_deg_s(precision_deg, draw), px_per_degree)
         device = next(self.parameters()).device
         known = self._known(guided)[None].to(device)  # (1, N, 6p)
         low, high = self.config.sigma_range
