@@ -71,6 +71,8 @@ def run(args: Args) -> None:
     )
     if not args.sources:
         raise InputError("name a picture, a folder or a store: `stdiffeye generate photo.jpg`")
+    if not args.trajectories and (args.parquet or args.bids):
+        raise InputError("--parquet and --bids hold trajectories: leave out --no-trajectories")
     wanted = wanted_of(args.sources, request, args.split)
     trials = generate(load(args.model, args.task), wanted, args.out, args.trajectories, args.quiet)
     if args.parquet:

@@ -1,0 +1,64 @@
+"""A tiny model with random weights: what it draws is no gaze, but every law of drawing holds for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from stdiffeye.generate import Model, load
+from stdiffeye.systems.config import load_preset, to_plain
+from stdiffeye.train.checkpoint import save_weights
+
+SMALL = (
+    "parts.coarse.picture.width=32",
+    "parts.coarse.denoiser.width=32",
+    "parts.coarse.denoiser.depth=2",
+    "parts.coarse.denoiser.heads=2",
+    "parts.coarse.denoiser.feedforward=64",
+    "parts.coarse.sampling_steps=6",
+    "parts.coarse.sets=[osie, doves]",
+    "parts.fine.denoiser.width=32",
+    "parts.fine.denoiser.depth=1",
+    "parts.fine.denoiser.heads=2",
+    "parts.fine.denoiser.feedforward=64",
+    "parts.fine.sampling_steps=4",
+)
+WEIGHT_SIZE = 0.05
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as a shipped model has it."""
+    folder, config = tmp_path_factory.mktemp("made") / "tiny", load_preset("compact", SMALL)
+    generator = torch.Generator().manual_seed(3)
+    folder.mkdir()
+    (folder / "run.yaml").write_text(yaml.safe_dump(to_plain(config) | {"made": {"by": "a test"}}))
+    for name, part in config.build().items():
+        with torch.no_grad():
+            for parameter in part.parameters():
+                parameter.add_(WEIGHT_SIZE * torch.randn(parameter.shape, generator=generator))
+        save_weights(folder / f"{name}.safetensors", part)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model(run: Path) -> Model:
+    return load(run)
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "HF_HUB_OFFLINE", "1")

@@ -1,0 +1,169 @@
+"""Laws of generated gaze: sample k is always the same, looks last as long as asked, fixations are the scanpath's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import stdiffeye
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Scanpath, Trial, extract
+from stdiffeye.gaze.lifting import skeleton
+from stdiffeye.generate import animate
+from stdiffeye.generate.model import Request, batched
+from stdiffeye.systems.part import Options
+
+
+def picture(seed: int = 0, size: tuple[int, int] = (320, 240)) -> Image.Image:
+    pixels = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+    return Image.fromarray(pixels).resize(size)
+
+
+def same(one, other) -> bool:
+    return len(one) == len(other) and all(
+        a == b and a.scanpath() == b.scanpath() for a, b in zip(one, other, strict=True)
+    )
+
+
+# ------------------------------------------------------------------ sample k
+
+
+def test_a_sample_is_the_same_to_the_last_bit_however_many_there_are(model):
+    ten = model.generate(picture(), samples=10, seconds=2)
+    for samples in (1, 2, 3, 5, 7, 20):
+        some = model.generate(picture(), samples=samples, seconds=2)
+        assert same(some[:10], ten[:samples])
+
+
+def test_a_sample_is_the_same_whatever_is_looked_at_with_it(model):
+    request, pictures = Request(samples=3, seconds=2), [picture(n) for n in range(4)]
+    together = list(model.generate_many(pictures, request))
+    for one, gaze in zip(pictures, together, strict=True):
+        assert same(model.generate(one, samples=3, seconds=2), gaze)
+    assert not same(together[0], together[1])
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_a_sample_is_the_same_on_any_number_of_cores(model, threads):
+    alone = model.generate(picture(), samples=5, seconds=2)
+    torch.set_num_threads(threads)
+    try:
+        assert same(model.generate(picture(), samples=5, seconds=2), alone)
+        folder = list(model.generate_many([picture(1), picture()], Request(samples=5, seconds=2)))
+        assert same(folder[1], alone)
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_rows_drawn_in_any_groups_are_the_same(model):
+    look, seeds = model._look(picture(), torch.zeros(1, 512), "", Request(samples=12, seconds=3))
+    (whole,) = model.first.scanpaths([look], [seeds], Options())
+    for size in (1, 2, 3, 4, 5, 7, 11):
+        drawn = [
+            path for group in batched(seeds, size) for path in model.first.scanpaths([look], [group], Options())[0]
+        ]
+        assert drawn == whole
+
+
+def test_seed_task_and_content_of_the_picture_make_a_difference_and_nothing_else_does(model, tmp_path):
+    gaze = model.generate(picture(), samples=2, seconds=1)
+    assert same(model.generate(picture(), samples=2, seconds=1), gaze)
+    picture().save(tmp_path / "any-name.png")
+    assert same(model.generate(tmp_path / "any-name.png", samples=2, seconds=1), gaze)
+    for change in (
+        {"seed": 1},
+        {"task": "cup"},
+        {"manner": "doves"},
+        {"steps": 3},
+        {"sampler": "dpm++"},
+        {"guidance": 2.0},
+    ):
+        assert not same(model.generate(picture(), samples=2, seconds=1, **change), gaze)
+    assert not same(model.generate(picture(1), samples=2, seconds=1), gaze)
+
+
+# ------------------------------------------------------------------ how long
+
+
+@pytest.mark.parametrize("seconds", [1, 2, 8, 10])
+def test_gaze_lasts_as_long_as_asked(model, seconds):
+    for gaze in model.generate(picture(), samples=6, seconds=seconds):
+        path = gaze.scanpath()
+        assert path.onset_ms[-1] + path.duration_ms[-1] <= 1000 * seconds + 1e-6
+        assert len(gaze) <= 240 * seconds + 1
+        if seconds > 5:  # longer than any look that a model was trained on: it goes on
+            assert len(gaze) / 240 > seconds - 0.5
+
+
+def test_a_look_that_goes_on_begins_as_the_shorter_one(model):
+    for long, longer in zip(
+        model.scanpaths(picture(), samples=4, seconds=8), model.scanpaths(picture(), samples=4, seconds=10), strict=True
+    ):
+        shared = len(long) - 1  # the last fixation is cut by the end of the look
+        assert np.array_equal(long.xy_px[: min(shared, 5)], longer.xy_px[: min(shared, 5)])
+
+
+def test_wishes_that_cannot_be_fulfilled_are_refused(model):
+    for wish, message in (
+        ({"seconds": 0.1}, "seconds must be between 0.2 and 30, got 0.1"),
+        ({"seconds": 31}, "seconds must be between 0.2 and 30, got 31"),
+        ({"samples": 0}, "samples must be between 1 and 1000, got 0"),
+        ({"steps": 0}, "steps must be at least 1, got 0"),
+        ({"precision_deg": 0.0}, "precision is an angle up to 1 degree, got 0"),
+        ({"manner": "mars"}, "tiny knows no manner 'mars': it knows osie, doves"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model.generate(picture(), **wish)
+
+
+# ------------------------------------------------------------------ the fine half
+
+
+def test_the_fixations_of_the_gaze_are_the_scanpaths(model):
+    for gaze in model.generate(picture(size=(800, 600)), samples=5, seconds=4):
+        path = gaze.scanpath()
+        bones = skeleton(path, gaze.rate_hz)
+        assert len(gaze) == len(bones)
+        medians = np.array([np.median(gaze.xy_px[start:stop], axis=0) for start, stop in bones.fixations])
+        assert np.abs(medians - path.xy_px).max() < 0.05
+        starts, stops = bones.fixations.T * 1000 / gaze.rate_hz
+        half_sample_ms = 500 / gaze.rate_hz
+        long_enough = path.duration_ms > 2 * half_sample_ms
+        assert np.abs(starts - (path.onset_ms - path.onset_ms[0]))[long_enough].max() <= half_sample_ms + 1e-6
+        assert np.abs(stops - starts - path.duration_ms)[long_enough].max() <= 2 * half_sample_ms + 1e-6
+
+
+def test_the_gaze_says_that_it_is_made_and_how_it_was_come_by(model):
+    (gaze,) = model.generate(picture(), samples=1, seconds=2)
+    assert gaze.synthesised
+    assert gaze.scanpath() is gaze.drawn_from
+    assert gaze.scanpath(extract="judd") == extract(gaze, "judd")
+    assert gaze.scanpath(extract="ivt") == extract(gaze, "ivt")
+
+
+def test_the_trackers_precision_is_the_root_mean_square_of_its_steps(model):
+    precision_deg, rate_hz = 0.02, model.fine.config.rate_hz
+    steps_deg = np.random.default_rng(0).normal(0, precision_deg / np.sqrt(2), (100_000, 2))
+    assert np.sqrt((steps_deg**2).sum(1).mean()) == pytest.approx(precision_deg, rel=0.01)
+    median_speed = np.median(np.hypot(*steps_deg.T)) * rate_hz
+    assert model.fine._noise_deg_s(precision_deg, draw=0.7) == pytest.approx(median_speed, rel=0.01)
+    still = Scanpath([[400.0, 300.0], [420.0, 300.0]], Frame(800, 600, 30), [500.0, 500.0])
+    noisy, quiet = (model.fine.animate([still], [1], precision_deg=p)[0] for p in (0.05, 0.005))
+    assert np.diff(noisy.xy_px, axis=0).std() > 2 * np.diff(quiet.xy_px, axis=0).std()
+
+
+def test_animate_keeps_trials_and_tells_those_that_it_cannot_move(run):
+    frame = Frame(800, 600)
+    timed = Trial("a.png", "ann", scanpath=Scanpath([[100, 100], [400, 300]], frame, [300, 200]), task="cup")
+    bare = Trial("b.png", "bob", scanpath=Scanpath([[100, 100], [400, 300]], frame))
+    (moved,) = stdiffeye.animate([timed], run, quiet=True)
+    assert (moved.name, moved.subject, moved.task, moved.scanpath) == ("a.png", "ann", "cup", timed.scanpath)
+    assert animate([bare, timed], run, durations=True, quiet=True)[1].trajectory == moved.trajectory
+    with pytest.raises(InputError, match=r"'b.png' by 'bob' has no durations: --durations gives it typical ones"):
+        animate([timed, bare], run, quiet=True)
+    samples = Trial("c.png", "eve", trajectory=moved.trajectory)
+    with pytest.raises(InputError, match=r"trial 'c.png' of 'eve' has no scanpath to animate"):
+        animate([samples], run, quiet=True)
