@@ -197,11 +197,10 @@ def test_a_model_without_a_fine_half_draws_scanpaths_alone(run, tmp_path, capsys
     shutil.copytree(run, half)
     (half / "fine.safetensors").unlink()
     colours().save(tmp_path / "p.png")
-    assert quickly("generate", tmp_path / "p.png", "--model", half, "--out", tmp_path / "gaze") == 2
+    words = ("generate", tmp_path / "p.png", "--model", half, "--out", tmp_path / "gaze")
+    assert quickly(*words) == 2
     assert "half draws scanpaths only: use --no-trajectories" in said(capsys)
-    assert (
-        quickly("generate", tmp_path / "p.png", "--model", half, "--out", tmp_path / "gaze", "--no-trajectories") == 0
-    )
+    assert quickly(*words, "--no-trajectories") == 0
     assert stdiffeye("animate", tmp_path / "gaze" / "scanpaths.json", "--model", half, "--out", tmp_path / "m") == 2
     assert "has no fine half: train one with `stdiffeye train compact" in said(capsys)
     (half / "coarse.safetensors").unlink()
