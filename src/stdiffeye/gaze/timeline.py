@@ -41,10 +41,11 @@ def joined(path: Scanpath, more: Scanpath) -> Scanpath:
     )
 
 
-def until(path: Scanpath, seconds: float) -> Scanpath:
-    """Cut at the end of the viewing time, as a trial is: the last fixation ends with it."""
+def until(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:
+    """Cut at the end of the viewing time, as a trial is; with `fill` the last fixation lasts until then."""
     onset, duration = timed(path)
     kept = max(1, int(np.searchsorted(onset, seconds * 1000)))
     duration = duration[:kept].copy()
-    duration[-1] = min(duration[-1], seconds * 1000 - onset[kept - 1])
+    rest = seconds * 1000 - onset[kept - 1]
+    duration[-1] = rest if fill else min(duration[-1], rest)
     return Scanpath(path.xy_px[:kept], path.frame, duration, onset[:kept])

@@ -126,7 +126,8 @@ def _of_store(store: Store, request: Request, split: str | None) -> list[Wanted]
         viewing_ms = float(store.columns["viewing_ms"][stimulus.trials[0]])
         seconds = request.seconds or (None if viewing_ms != viewing_ms else viewing_ms / 1000)
         manner = request.manner if request.manner is not None else store.dataset
-        own = replace(request, task=request.task or stimulus.task, seconds=seconds, manner=manner)
+        asked = request.seconds is not None
+        own = replace(request, task=request.task or stimulus.task, seconds=seconds, manner=manner, fill=asked)
         found.append(Wanted(stimulus.name, stimulus.picture, own))
     return found
 

@@ -63,6 +63,8 @@ class Request:
     precision_deg: float | None = None
     px_per_degree: float | None = None
     options: Options = AS_CONFIGURED
+    fill: bool = True
+    """Whether the gaze lasts all of `seconds`; False for trials as people's are, which lack some of it."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.samples <= MAX_SAMPLES:
@@ -178,7 +180,7 @@ class Model:
         features = None if self.encoder is None else self.encoder.encode([image])
         frame = Frame(image.width, image.height, request.px_per_degree)
         seeds = sample_seeds(request.seed, image.tobytes(), request.task, request.samples)
-        return Look(features, words, frame, request.seconds, manner), seeds
+        return Look(features, words, frame, request.seconds, manner, request.fill), seeds
 
     def _scanpaths(self, look: Look, seeds: list[int], request: Request) -> list[Scanpath]:
         return self.first.scanpaths([look], [seeds], request.options)[0]

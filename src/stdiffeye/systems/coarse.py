@@ -234,18 +234,18 @@ class Coarse(Part):
 
         paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
-            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s)]
+            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, look.fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
             last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on])
             for k, more in zip(going_on, drawn(going_on, start_s, last_xy), strict=True):
                 paths[k] = joined(paths[k], more)
-        return paths if look.seconds is None else [until(path, asked_s) for path in paths]
+        return paths if look.seconds is None else [until(path, asked_s, look.fill) for path in paths]
 
-    def _goes_on(self, path: Scanpath, asked_s: float) -> bool:
+    def _goes_on(self, path: Scanpath, asked_s: float, fill: bool) -> bool:
         """Whether the look was cut by the number of tokens or the times trained on, not by its own length."""
-        cut = len(path) >= self.config.denoiser.max_tokens or asked_s > LONGEST_TRAINED_S
+        cut = fill or len(path) >= self.config.denoiser.max_tokens or asked_s > LONGEST_TRAINED_S
         return cut and asked_s - end_s(path) > SHORTEST_REST_S
 
     def _look_at(self, look: Look, manner: Tensor, options: Options) -> tuple[Picture, Picture | None]:

@@ -73,6 +73,8 @@ class Look:
     seconds: float | None = None
     manner: str = ""
     """Data set whose manner of viewing is wanted; "" for any."""
+    fill: bool = False
+    """Whether the gaze must last all of `seconds`. Trials of people do not: the tracker lost some of the time."""
 
 
 @dataclass(frozen=True)
