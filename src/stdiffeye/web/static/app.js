@@ -27,10 +27,10 @@ async function generate(event) {
   event.preventDefault();
   if (running !== null) return;
   complain(""); say("status", "");
-  let form;
-  try { form = asked(); } catch (error) { complain(error.message); return; }
-  running = ""; busy(true);
+  running = "";
   try {
+    const form = await asked();
+    busy(true);
     const gaze = await api.generate(form, (id) => { running = id; }, (share, doing) => {
       by("progress").value = share;
       if (by("status").textContent !== `${doing} …`) say("status", `${doing} …`);

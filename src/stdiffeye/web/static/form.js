@@ -4,9 +4,7 @@ import { sample } from "./api.js";
 import { by, make } from "./dom.js";
 
 const MEGABYTE = 1e6;
-let picture = null, limits = null, shownUrl = null;
-
-export const chosen = () => picture;
+let picture = null, pending = null, limits = null, shownUrl = null;
 
 /** Fill the form with what the server offers. */
 export function prepare(info, complain) {
@@ -26,10 +24,11 @@ export function prepare(info, complain) {
 function sampleButton(one, complain) {
   const image = make("img", { src: `/api/samples/${encodeURIComponent(one.name)}`, alt: one.about });
   const button = make("button", { type: "button", title: one.about, "aria-pressed": "false" }, image);
-  button.addEventListener("click", async () => {
+  const fetched = async () => {
     try { take(new File([await sample(one.name)], one.name, { type: "image/png" }), complain); } catch (error) { complain(error.message); return; }
     button.setAttribute("aria-pressed", "true");
-  });
+  };
+  button.addEventListener("click", () => { pending = fetched(); });
   return button;
 }
 
@@ -74,7 +73,8 @@ function take(file, complain) {
 }
 
 /** The form as the server wants it; throws a sentence when something is missing or out of range. */
-export function asked() {
+export async function asked() {
+  await pending; // a sample that is still on its way
   if (!picture) throw problem("file", "Choose a picture first.");
   const form = new FormData();
   form.append("picture", picture, picture.name);

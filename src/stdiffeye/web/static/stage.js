@@ -88,8 +88,8 @@ export class Stage {
       pen.globalAlpha = now ? 1 : 0.85;
       ring(pen, x, y, radius + 0.22 * unit, "#000", 0.22 * unit);
       ring(pen, x, y, radius, "#fff", 0.3 * unit);
-      if (numbered) label(pen, x, y, String(i + 1), Math.max(1.5 * unit, 9));
     });
+    if (numbered) points.forEach(([x, y], i) => label(pen, x, y, String(i + 1), Math.max(1.5 * unit, 9)));
     pen.globalAlpha = 1;
   }
 
