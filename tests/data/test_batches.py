@@ -10,7 +10,6 @@ from stdiffeye.data.batches import TYPICAL_GAP_MS, Augment, ScanpathBatches, sti
 from stdiffeye.data.prepare import prepare
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
-from stdiffeye.systems.draws import Ranks
 
 ARRAYS = ("xy", "duration_ms", "gap_ms", "length", "seconds", "start_s", "flip")
 

@@ -84,6 +84,7 @@ class Ragged:
         self.index = None if index is None or len(index) < FEW_ROWS <= tokens.shape[:2].numel() else index
         rows = torch.arange(self.shape[0], device=tokens.device).repeat_interleave(self.shape[1])
         self.row = rows if self.index is None else rows[self.index]  # (n,) which sequence a token belongs to
+        self._places: tuple[Tensor, int] | None = None
 
     def pack(self, x: Tensor) -> Tensor:
         """(B, T, …) → (n, …)."""
@@ -98,6 +99,27 @@ class Ragged:
         if self.index is None and self.valid is not None:
             padded = torch.where(self.valid.reshape(*self.shape, *[1] * (x.dim() - 1)), padded, 0)
         return padded
+
+    def gather(self, x: Tensor, pictures: int) -> Tensor:
+        """(n, …) → (P, L, …): the tokens of all viewers of a picture one after the other, zeros after the last."""
+        if pictures == 1:
+            return x[None]
+        place, longest = self._in_pictures(pictures)
+        return x.new_zeros(pictures * longest, *x.shape[1:]).index_copy(0, place, x).unflatten(0, (pictures, longest))
+
+    def scatter(self, y: Tensor) -> Tensor:
+        """(P, L, …) → (n, …), the way back from `gather`."""
+        return y[0] if len(y) == 1 else y.flatten(0, 1).index_select(0, self._in_pictures(len(y))[0])
+
+    def _in_pictures(self, pictures: int) -> tuple[Tensor, int]:
+        """(n,) place of each token among P × L, and L."""
+        if self._places is None:
+            picture = self.row // (self.shape[0] // pictures)  # (n,)
+            counts = torch.bincount(picture, minlength=pictures)
+            longest, first = int(counts.max()), counts.cumsum(0) - counts
+            order = torch.arange(len(picture), device=picture.device) - first[picture]
+            self._places = picture * longest + order, longest
+        return self._places
 
     def spread(self, x: Tensor) -> Tensor:
         """(B, …) one per sequence → (n, …) one per token, or (1, …) where all tokens are of one sequence."""
@@ -209,16 +231,13 @@ class CrossAttention(nn.Module):
             assert where is not None
             q = torch.cat([q * scale, self._where(where, time, ragged).to(q.dtype)], -1)
             scale = 1.0
-        pictures = k.shape[0]
         dropout = self.dropout if self.training else 0.0
 
-        def ask(q: Tensor) -> Tensor:  # (P·V·T, H, d) → (P·V·T, H·d): all viewers of a picture ask together
-            q = q.unflatten(0, (pictures, -1)).transpose(1, 2)  # (P, H, V·T, d)
-            return join_heads(F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scale)).flatten(0, 1)
+        def ask(q: Tensor) -> Tensor:  # (n, H, d) → (n, H·d): all viewers of a picture ask together
+            q = ragged.gather(q, len(k)).transpose(1, 2)  # (P, H, L, d)
+            return ragged.scatter(join_heads(F.scaled_dot_product_attention(q, k, v, None, dropout, scale=scale)))
 
-        if pictures == 1:  # tokens on padding need not ask
-            return self.out(steady(ask, q))  # (n, D)
-        return self.out(ragged.pack(ask(ragged.pad(q).flatten(0, 1)).unflatten(0, ragged.shape)))  # (n, D)
+        return self.out(steady(ask, q) if len(k) == 1 else ask(q))  # (n, D)
 
     def _where(self, where: Geometry, time: Tensor, ragged: Ragged) -> Tensor:
         """(n, H, 4): [2a·q_x, 2a·q_y, a, b] per head."""

@@ -56,7 +56,9 @@ def fit(
     _keep_memory()
     part.to(setting.device)
     mean = copy.deepcopy(part).requires_grad_(False)
-    optimiser = AdamW(part.parameters(), config.learning_rate, betas=(0.9, 0.99), weight_decay=config.weight_decay)
+    optimiser = AdamW(
+        part.parameters(), config.learning_rate, betas=(0.9, 0.99), weight_decay=config.weight_decay, fused=True
+    )
     last, progress = setting.folder / "last.safetensors", Progress()
     if last.is_file():
         progress = load_checkpoint(last, part, mean, optimiser)
