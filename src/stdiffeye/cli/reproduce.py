@@ -6,6 +6,7 @@ Example: stdiffeye reproduce extractors --data DATA
   datasets            the public data sets prepared (each that lies under DATA)
   extractors          three fixation extractors against two experts (needs DATA/lund2013)
   lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
+  models              the shipped models on the test splits, into their cards
   modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
   table1              every system of the paper's tables under four protocols: trains each for --minutes
   statistics          saccades of people and of the systems of table1, in distribution

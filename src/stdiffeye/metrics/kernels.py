@@ -249,6 +249,8 @@ def align(a: Ints, b: Ints, substitution: Floats) -> float:
                 gain[j] = substitution[a[i], b[j]]
                 if gain[j] > 0:
                     low, high = min(low, j), j + 1
+        if high == 0:  # nothing to gain from: the row is the one before
+            continue
         diagonal = running = best[low]
         for j in range(low, high):
             through = diagonal + gain[j]
