@@ -18,8 +18,8 @@ $(VENV)/.dev: $(VENV)/.base
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev,docs,full,text,edf,web,log,tables,cluster]"
 	@touch $@
 
-demo: $(VENV)/.base  ## the main job, on a recording that the demo makes itself
-	@$(BIN)/stdiffeye demo fixations --out demo
+demo: $(VENV)/.base  ## the main job: gaze for pictures that the demo draws itself
+	@$(BIN)/stdiffeye demo generate --out demo
 
 test: $(VENV)/.dev lint
 	@$(BIN)/pytest -n 2 --dist worksteal

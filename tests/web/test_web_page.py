@@ -128,7 +128,7 @@ def changes(page: Any, canvas: str = "stage") -> Iterator[None]:
 
 def pause(page):
     """Stop the replay, unless it has come to its end by itself on a slow machine."""
-    page.evaluate("() => { const b = document.querySelector('#play'); if (b.textContent.includes('Pause')) b.click(); }")
+    page.evaluate("(b => b.textContent.includes('Pause') && b.click())(document.querySelector('#play'))")
 
 
 def test_a_picture_is_uploaded_looked_at_and_replayed(visit, photo):

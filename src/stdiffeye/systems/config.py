@@ -65,7 +65,7 @@ class TrainConfig:
     checkpoint_every: int = 200
     validate_every: int = 1000
     validate_stimuli: int = 20
-    validate_samples: int = 10
+    validate_samples: int = 15
     seed: int = 0
 
     def __post_init__(self) -> None:
