@@ -13,6 +13,7 @@ from stdiffeye.gaze import Scanpath, Trial
 from stdiffeye.generate.files import Wanted, wanted_of
 from stdiffeye.generate.model import Model, Request
 from stdiffeye.metrics import Result, evaluate, pairwise
+from stdiffeye.metrics.gap import GAP_METRICS
 from stdiffeye.progress import track
 from stdiffeye.stats import kinematics
 from stdiffeye.stats import search as search_statistics
@@ -51,7 +52,7 @@ def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
     human = list(store.trials("test"))
     generated = samples_of(model, wanted_of([store.path], Request(samples=SAMPLES), "test"), raw, quiet)
     mode = "extracted" if raw else "scanpath"
-    result = evaluate(human, {"model": generated}, protocols=("crps", "mean", "best", "kld"), mode=mode)
+    result = evaluate(human, {"model": generated}, metrics=GAP_METRICS, mode=mode)
     judged = Judgement(store.dataset, mode, result, _diversity(human, generated), _memory(model, store, quiet))
     if raw:
         judged.kinematics = kinematics(generated).distance_to(kinematics(human))
