@@ -127,7 +127,15 @@ def _of_store(store: Store, request: Request, split: str | None) -> list[Wanted]
         seconds = request.seconds or (None if viewing_ms != viewing_ms else viewing_ms / 1000)
         manner = request.manner if request.manner is not None else store.dataset
         asked = request.seconds is not None
-        own = replace(request, task=request.task or stimulus.task, seconds=seconds, manner=manner, fill=asked)
+        scale = float(store.columns["px_per_degree"][stimulus.trials[0]])
+        own = replace(
+            request,
+            task=request.task or stimulus.task,
+            seconds=seconds,
+            manner=manner,
+            fill=asked,
+            px_per_degree=request.px_per_degree or (None if scale != scale else scale),
+        )
         found.append(Wanted(stimulus.name, stimulus.picture, own))
     return found
 
