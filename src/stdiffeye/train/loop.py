@@ -53,7 +53,7 @@ def fit(
     name: str, part: Part, sources: Sources, config: TrainConfig, setting: Setting, validate: Validate | None = None
 ) -> Progress:
     """Train `part` until its steps or minutes are over; the folder holds last and best checkpoints and the log."""
-    _keep_memory()
+    keep_memory()
     part.to(setting.device)
     mean = copy.deepcopy(part).requires_grad_(False)
     optimiser = AdamW(
@@ -232,7 +232,7 @@ def _cpu_has_bfloat16() -> bool:
     return any(check() for check in checks if check is not None)
 
 
-def _keep_memory() -> None:
+def keep_memory() -> None:
     """Tell the C library to keep freed memory: giving pages back and fetching them anew costs a fifth of a step."""
     name = ctypes.util.find_library("c")
     if name is None:
