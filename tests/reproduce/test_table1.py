@@ -14,8 +14,8 @@ from PIL import Image
 from stdiffeye.cli import main
 from stdiffeye.errors import InputError
 from stdiffeye.io.scanpath_json import read_scanpaths
-from stdiffeye.reproduce import Budget, ablations, qualitative, statistics, table1
-from stdiffeye.reproduce.contest import Contestant, contest, plan, run_folder, stores_of
+from stdiffeye.reproduce import Budget, ablations, modalities, qualitative, statistics, table1
+from stdiffeye.reproduce.contest import Contestant, contest, plan, rates_folder, run_folder, stores_of
 from stdiffeye.reproduce.rates import RateSearch
 from stdiffeye.systems.config import load_preset
 
@@ -107,8 +107,9 @@ def test_the_rate_that_validated_best_is_the_one_trained_with(data, budget, writ
         if one.borrows:
             continue
         run = run_folder(one, store, budget)
-        found = RateSearch.read(run)
+        found = RateSearch.read(rates_folder(one, budget))
         assert len(found.scores) == 2
+        assert found.dataset == "osie"
         known = {rate: score for rate, score in found.scores.items() if score is not None}
         assert found.chosen == max(known, key=lambda rate: known[rate])
         assert f"learning_rate: {found.chosen!r}" in (run / "run.yaml").read_text()
@@ -119,6 +120,15 @@ def test_a_second_run_trains_nothing_and_says_the_same(data, budget, written, mo
     before = written.with_suffix(".csv").read_text()
     table1.reproduce(data, written, budget, quiet=True, contestants=ROWS)
     assert written.with_suffix(".csv").read_text() == before
+
+
+def test_a_system_has_one_run_for_a_set_and_a_budget_whatever_the_table(data, budget):
+    store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
+    table = {one.preset: run_folder(one, store, budget) for one in table1.CONTESTANTS if not one.borrows}
+    assert all(run_folder(one, store, budget) == table[one.preset] for one in modalities.CONTESTANTS)
+    rows = (*table1.CONTESTANTS, *ablations.CONTESTANTS)
+    different = {(one.preset, one.changes, one.borrows) for one in rows}
+    assert len({run_folder(one, store, budget) for one in rows}) == len(different)
 
 
 def test_statistics_show_three_quantities_of_every_system(data, budget, written):
@@ -173,7 +183,7 @@ def test_the_plan_says_what_it_costs(tmp_path, capsys, monkeypatch):
     text = capsys.readouterr().out
     assert "osie: DeepGaze III, TPP-Gaze, HAT" in text
     assert "600 processor minutes of training (30 for each of 20 runs)" in text
-    assert "180 processor minutes before it, to choose learning rates (3 for each of 60)" in text
+    assert "90 processor minutes before it, to choose learning rates (3 for each of 30)" in text
 
 
 def test_a_sampler_without_its_lender_is_refused(data, budget):
@@ -195,7 +205,7 @@ def test_a_broken_off_search_keeps_the_usual_rate(tmp_path, budget, monkeypatch)
     def broken(folder, minutes, changes):
         raise InputError("training stopped: total is nan")
 
-    found = search_rates("hat", (), tmp_path, budget, broken)
+    found = search_rates("hat", (), "osie", tmp_path, budget, broken)
     assert found.chosen == load_preset("hat").train["scanpath"].learning_rate
     assert set(found.scores.values()) == {None}
     assert RateSearch.read(tmp_path) == found

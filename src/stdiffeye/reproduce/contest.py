@@ -5,6 +5,7 @@ Everything is kept under `budget.work` (stores, features, runs, gaze), so that a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -75,7 +76,7 @@ def contest(
     rates = {}
     for one in contestants:
         if budget.rates and not one.borrows:
-            rates[one.name] = RateSearch.read(run_folder(one, store, budget))
+            rates[one.name] = RateSearch.read(rates_folder(one, budget))
     minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in contestants}
     moving = {one.name: gaze[one.name] for one in contestants if one.lifts}
     trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
@@ -110,20 +111,35 @@ def entry(
 
 
 def run_folder(one: Contestant, store: Store, budget: Budget) -> Path:
-    """Where a run lies: other presets, budgets and searches are other runs."""
-    words = [store.dataset, one.name.replace(" ", "-"), one.preset, f"{budget.minutes:g}min"]
-    return budget.work / "runs" / "-".join([*words, *(["tuned"] if budget.rates else [])])
+    """Where a run lies: a system has one run for a set and a budget, whatever table it is a row of."""
+    return budget.work / "runs" / f"{store.dataset}-{_label(one, budget)}"
+
+
+def rates_folder(one: Contestant, budget: Budget) -> Path:
+    """Where the search for a system's learning rate lies; it is made on the first set and holds for all."""
+    return budget.work / "rates" / _label(one, budget)
+
+
+def _label(one: Contestant, budget: Budget) -> str:
+    """Other presets, changes, budgets and searches are other runs."""
+    words = [one.preset, f"{budget.minutes:g}min", *(["tuned"] if budget.rates else [])]
+    if one.changes:
+        words.append(hashlib.sha256(" ".join(one.changes).encode()).hexdigest()[:8])
+    if one.borrows:
+        words.append(one.name.replace(" ", "-"))
+    return "-".join(words)
 
 
 def plan(contestants: Sequence[Contestant], sets: Sequence[str], budget: Budget) -> str:
     """What a contest would do and cost, in words."""
     rows = [f"{name}: {', '.join(one.name for one in contestants)}" for name in sets]
-    trained = sum(not one.borrows for one in contestants) * len(sets)
+    systems = sum(not one.borrows for one in contestants)
+    trained = systems * len(sets)
     total = budget.minutes * trained
     rows.append(f"{total:g} processor minutes of training ({budget.minutes:g} for each of {trained} runs)")
     if budget.rates:
         each = budget.minutes * budget.search_share
-        tries = len(budget.rates) * trained
+        tries = len(budget.rates) * systems
         rows.append(
             f"{each * tries:g} processor minutes before it, to choose learning rates ({each:g} for each of {tries})"
         )
@@ -153,7 +169,7 @@ def _trained(one: Contestant, store: Store, budget: Budget, quiet: bool) -> Path
 
     changes: list[str] = []
     if budget.rates:
-        found = search_rates(one.preset, one.changes, run, budget, train_into)
+        found = search_rates(one.preset, one.changes, store.dataset, rates_folder(one, budget), budget, train_into)
         changes = [found.change]
     return train_into(run, budget.minutes, changes)
 

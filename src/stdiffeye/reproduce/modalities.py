@@ -14,7 +14,7 @@ from stdiffeye.files import write_text
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import Contestant, Standing, contest, plan, stores_of
 
-SETS = ("doves", "osie")
+SETS = ("osie", "doves")
 CONTESTANTS = (
     Contestant("joint", "joint-small", lifts=True),
     Contestant("trajectory only", "joint-trajectory-small", lifts=True),

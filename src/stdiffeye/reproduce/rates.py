@@ -25,45 +25,51 @@ class RateSearch:
     scores: dict[float, float | None]
     """Rate → gap closed on validation; None where the training broke off or there was nothing to validate on."""
     chosen: float
+    dataset: str
+    """The set whose validation split chose."""
 
     @property
     def change(self) -> str:
         return f"train.{self.part}.learning_rate={self.chosen!r}"
 
     @classmethod
-    def read(cls, run: Path) -> RateSearch:
-        values = read_json(run / RECORD)
-        return cls(values["part"], {float(rate): score for rate, score in values["scores"].items()}, values["chosen"])
+    def read(cls, folder: Path) -> RateSearch:
+        values = read_json(folder / RECORD)
+        scores = {float(rate): score for rate, score in values["scores"].items()}
+        return cls(values["part"], scores, values["chosen"], values["dataset"])
 
-    def write(self, run: Path) -> None:
+    def write(self, folder: Path) -> None:
         scores = {repr(rate): score for rate, score in self.scores.items()}
-        write_json(run / RECORD, {"part": self.part, "scores": scores, "chosen": self.chosen})
+        record = {"part": self.part, "dataset": self.dataset, "scores": scores, "chosen": self.chosen}
+        write_json(folder / RECORD, record)
 
 
-def search_rates(preset: str, changes: Sequence[str], run: Path, budget: Budget, train: Train) -> RateSearch:
+def search_rates(
+    preset: str, changes: Sequence[str], dataset: str, folder: Path, budget: Budget, train: Train
+) -> RateSearch:
     """Try multiples of the preset's rate for a share of the budget each, and keep the one that validates best.
 
-    The record lies in the run's folder; a search that was recorded is not made again.
+    A search whose record lies in `folder` is not made again.
     """
-    if (run / RECORD).is_file():
-        return RateSearch.read(run)
+    if (folder / RECORD).is_file():
+        return RateSearch.read(folder)
     config = load_preset(preset, changes)
     part = next(iter(config.parts))
     usual = config.train[part].learning_rate
     scores: dict[float, float | None] = {}
     for factor in budget.rates:
         rate = float(f"{usual * factor:.3g}")
-        folder = run / "rates" / f"{rate:g}"
+        tried = folder / f"{rate:g}"
         try:
-            train(folder, budget.minutes * budget.search_share, [f"train.{part}.learning_rate={rate!r}"])
+            train(tried, budget.minutes * budget.search_share, [f"train.{part}.learning_rate={rate!r}"])
         except InputError:  # a rate so high that training broke off has lost
             scores[rate] = None
             continue
-        scores[rate] = validation_score(folder / part / "log.jsonl")
+        scores[rate] = validation_score(tried / part / "log.jsonl")
     known = {rate: score for rate, score in scores.items() if score is not None}
     chosen = max(known, key=lambda rate: known[rate]) if known else usual
-    found = RateSearch(part, scores, chosen)
-    found.write(run)
+    found = RateSearch(part, scores, chosen, dataset)
+    found.write(folder)
     return found
 
 

@@ -85,7 +85,7 @@ def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget,
     search = "Learning rates are the presets' own."
     if budget.rates:
         each = budget.minutes * budget.search_share
-        search = f"Before that, {len(budget.rates)} learning rates had {each:g} processor minutes each on validation."
+        search = f"Before that, {len(budget.rates)} learning rates had {each:g} processor minutes each on validation of one set."
     head = HEAD.format(
         sets=",".join(sets),
         minutes=budget.minutes,
@@ -155,13 +155,12 @@ def mean_ranks(result: Result, systems: Sequence[str], protocol: str) -> Mapping
 
 def rate_table(standings: Sequence[Standing]) -> str:
     """What the searches found; the chosen rate is bold."""
-    lines = ["| set | system | learning rate → gap closed on validation |", "|---|---|---|"]
-    for one in standings:
-        for name, found in one.rates.items():
-            tried = [
-                f"{'**' * (rate == found.chosen)}{rate:g}{'**' * (rate == found.chosen)} → "
-                + ("broke off or not validated" if score is None else f"{100 * score:.0f} %")
-                for rate, score in found.scores.items()
-            ]
-            lines.append(f"| {one.dataset} | {name} | {', '.join(tried)} |")
+    lines = ["| system | searched on | learning rate → gap closed on validation |", "|---|---|---|"]
+    for name, found in standings[0].rates.items():
+        tried = [
+            f"{'**' * (rate == found.chosen)}{rate:g}{'**' * (rate == found.chosen)} → "
+            + ("broke off or not validated" if score is None else f"{100 * score:.0f} %")
+            for rate, score in found.scores.items()
+        ]
+        lines.append(f"| {name} | {found.dataset} | {', '.join(tried)} |")
     return "\n".join(lines)
