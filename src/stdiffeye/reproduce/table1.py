@@ -85,7 +85,7 @@ def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget,
     search = "Learning rates are the presets' own."
     if budget.rates:
         each = budget.minutes * budget.search_share
-        search = f"Before that, {len(budget.rates)} learning rates had {each:g} processor minutes each on validation of one set."
+        search = f"Before that, {len(budget.rates)} learning rates had {each:g} minutes each on validation of one set."
     head = HEAD.format(
         sets=",".join(sets),
         minutes=budget.minutes,
