@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from stdiffeye.cli import VERBS, main, parse
 from stdiffeye.cli.completion import completion
 
-SCREEN_LINES, SCREEN_COLUMNS = 48, 100
+SCREEN_LINES, SCREEN_COLUMNS = 40, 100
 
 
 def help_of(verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
@@ -47,6 +48,8 @@ def test_the_overview_fits_a_screen_and_names_every_verb(word, capsys):
     text = capsys.readouterr().out
     assert lines_on_screen(text) <= SCREEN_LINES
     assert all(re.search(rf"(?m)^  {verb} ", text) for verb in VERBS)
+    verb, *rest = shlex.split(text.partition("Example: stdiffeye ")[2].partition("\n")[0])
+    assert parse(verb, rest).sources
 
 
 def test_a_switch_has_one_flag_and_an_invented_flag_is_refused(capsys):

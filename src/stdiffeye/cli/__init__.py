@@ -36,6 +36,7 @@ VERBS: dict[str, str] = {
 }
 
 USAGE = "usage: stdiffeye VERB … [--debug]      stdiffeye VERB --help explains a verb"
+EXAMPLE = "Example: stdiffeye generate photo.jpg --samples 10 --seconds 3 --out gaze"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -84,7 +85,8 @@ def parse(verb: str, words: list[str]) -> Any:
 def overview() -> str:
     """What `stdiffeye --help` prints."""
     width = max(map(len, VERBS), default=0)
-    return "\n".join([USAGE, "", *(f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())])
+    verbs = (f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())
+    return "\n".join([USAGE, "", EXAMPLE, "", *verbs])
 
 
 def _one_line(error: BaseException) -> str:

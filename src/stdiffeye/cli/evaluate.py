@@ -1,10 +1,10 @@
-"""Judge systems that generate gaze against people: eleven metrics, four protocols, intervals, reference rows.
+"""Judge systems that generate gaze against people: metrics, protocols, intervals, reference rows.
 
-FILE is COCO-Search18-style JSON, CSV, a store, or what ScanDiff, HAT, Gazeformer, GazeXplain, TPP-Gaze and DeepGaze
-programs write. Stimuli are matched by (name, task), frames rescaled to 512×384.
+FILE is COCO-Search18-style JSON, CSV, a store, or what ScanDiff, HAT, Gazeformer, GazeXplain, TPP-Gaze
+and DeepGaze write. Stimuli are matched by (name, task), frames rescaled to 512×384.
 
-Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs=theirs.json --compare --out table.json
-         stdiffeye evaluate --human store --split test --generated ours=ours.json --trajectories --protocols crps
+Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs=theirs.json --compare
+         stdiffeye evaluate --human store --split test --generated ours=ours.json --protocols crps
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
 
 from stdiffeye.errors import InputError
 
@@ -25,35 +27,42 @@ if TYPE_CHECKING:
 class Args:
     human: Path
     """Gaze of people."""
-    generated: tuple[str, ...]
-    """NAME=FILE of each system."""
-    metrics: tuple[str, ...] = ()
-    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur sed-5 sed-10 TDE_sum TDE_scaled MM4 MM_vector …"""
-    protocols: tuple[Literal["crps", "mean", "best", "kld"], ...] = ("crps", "mean", "best", "kld")
-    """How the samples of a stimulus are summed up."""
+    generated: Annotated[tuple[str, ...], arg(metavar="A=FILE …")]
+    """NAME=FILE of each system, several samples of each stimulus in it."""
+    metrics: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
+    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur, or variants as sed-5; by default those that can be."""
+    protocols: Annotated[tuple[Literal["crps", "mean", "best", "kld"], ...], arg(metavar="NAME …")] = (
+        "crps",
+        "mean",
+        "best",
+        "kld",
+    )
+    """How samples are summed up."""
     compare: bool = False
-    """Test the systems against each other (paired bootstrap)."""
-    trajectories: tuple[Literal["extracted", "pointwise"], ...] | None = None
-    """Compare trajectories: their extracted fixations (default) or point by point."""
-    rate_hz: float | None = None
+    """Test the systems against each other, paired."""
+    trajectories: Annotated[
+        tuple[Literal["extracted", "pointwise"], ...] | None, arg(metavar="[MODE]", help_behavior_hint="")
+    ] = None
+    """Compare trajectories: `extracted` fixations (without MODE) or `pointwise`."""
+    rate_hz: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="")] = None
     """Rate for pointwise comparison; their own by default."""
-    clusters: Path | None = None
+    clusters: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Clusters for SS; computed from the humans by default."""
-    semantics: Path | None = None
+    semantics: Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")] = None
     """Folder of semantic maps (.npy, .npy.gz, .png); SSS needs it."""
-    compat: Literal["scandiff"] | None = None
+    compat: Annotated[Literal["scandiff"] | None, arg(metavar="scandiff", help_behavior_hint="")] = None
     """Follow another program's conventions."""
-    estimator: Literal["printed", "fair"] = "printed"
-    """CRPS as the paper prints it, or without the diagonal."""
-    average: Literal["stimulus", "pooled"] = "stimulus"
-    """Mean over stimuli, or over all that they pool."""
+    estimator: Annotated[Literal["printed", "fair"], arg(metavar="NAME")] = "printed"
+    """CRPS as `printed` in the paper, or `fair`, without the diagonal."""
+    average: Annotated[Literal["stimulus", "pooled"], arg(metavar="NAME")] = "stimulus"
+    """Mean over each `stimulus`, or over all `pooled`."""
     max_fixations: int = 16
     """Cut scanpaths to this many."""
-    split: str | None = None
+    split: Annotated[str | None, arg(metavar="SPLIT", help_behavior_hint="")] = None
     """Only this split of the humans (train, validation, test)."""
     per_stimulus: bool = False
     """Also write the value of every stimulus."""
-    save_clusters: Path | None = None
+    save_clusters: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Write the clusters of SS as JSON."""
     out: Path = Path("results.json")
     """Where to write; .md, .tex and .csv beside it."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -29,25 +29,27 @@ PANEL_IN = 4.2
 
 @dataclass
 class Args:
-    recordings: tyro.conf.Positional[tuple[Path, ...]]
+    recordings: tyro.conf.Positional[
+        Annotated[tuple[Path, ...], tyro.conf.arg(metavar="FILE …", help_behavior_hint="")]
+    ]
     """Tracker files or BIDS folders."""
     out: Path = Path("fixations")
     """Folder for what is made."""
     method: Literal["judd", "ivt", "idt"] = "judd"
     """How fixations are found."""
-    eye: Literal["best", "left", "right", "mean"] = "best"
-    """Which eye; best is the one less often lost, trial by trial."""
-    start: str | None = None
+    eye: Annotated[Literal["best", "left", "right", "mean"], tyro.conf.arg(metavar="EYE")] = "best"
+    """best (the one less often lost, trial by trial), left, right or mean."""
+    start: Annotated[str | None, tyro.conf.arg(metavar="REGEX", help_behavior_hint="")] = None
     """Regular expression of the message that begins a trial."""
-    end: str | None = None
+    end: Annotated[str | None, tyro.conf.arg(metavar="REGEX", help_behavior_hint="")] = None
     """Regular expression of the message that ends a trial."""
-    columns: str | None = None
+    columns: Annotated[str | None, tyro.conf.arg(metavar="A=B,…", help_behavior_hint="")] = None
     """Which column of a table is what."""
-    screen: str | None = None
+    screen: Annotated[str | None, tyro.conf.arg(metavar="WxH", help_behavior_hint="")] = None
     """Screen size as WIDTHxHEIGHT in px, where the file does not say."""
-    px_per_degree: float | None = None
+    px_per_degree: Annotated[float | None, tyro.conf.arg(metavar="PX", help_behavior_hint="")] = None
     """Screen px per degree of visual angle, where the file does not say; goes with --screen."""
-    pictures: Path | None = None
+    pictures: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")] = None
     """Folder of the pictures that were shown, to draw on."""
     max_missing: float = 0.25
     """Drop trials with a larger share of lost samples."""

@@ -10,40 +10,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 
 @dataclass
 class Args:
-    sources: Positional[tuple[Path, ...]]
+    sources: Positional[Annotated[tuple[Path, ...], arg(metavar="PICTURE …", help_behavior_hint="")]]
     """Pictures, folders of pictures, or stores."""
     out: Path = Path("gaze")
     """Folder to write to."""
-    model: str | None = None
+    model: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
     """A shipped model (see `stdiffeye models`) or a run's folder; by default freeview, or search with --task."""
     task: str = ""
     """What is looked for, in words; nothing for free viewing."""
     samples: int = 10
     """Viewers per picture."""
-    seconds: float | None = None
+    seconds: Annotated[float | None, arg(metavar="S", help_behavior_hint="")] = None
     """How long they look; by default as long as people did in the data."""
     seed: int = 0
     """The same seed gives the same gaze."""
-    manner: str | None = None
-    """Data set whose manner of viewing is wanted."""
-    precision: float | None = None
+    manner: Annotated[str | None, arg(metavar="SET", help_behavior_hint="")] = None
+    """Data set whose manner of viewing is wanted; `stdiffeye models NAME` names those that a model knows."""
+    precision: Annotated[float | None, arg(metavar="DEG", help_behavior_hint="")] = None
     """Tracker's precision in degrees (RMS, sample to sample)."""
-    px_per_degree: float | None = None
+    px_per_degree: Annotated[float | None, arg(metavar="PX", help_behavior_hint="")] = None
     """How large the picture is seen; by default 30 degrees wide."""
-    steps: int | None = None
-    """Denoising steps."""
-    sampler: Literal["ddpm", "ddim", "dpm++", "heun"] | None = None
-    """How noise becomes gaze."""
+    steps: Annotated[int | None, arg(metavar="N", help_behavior_hint="")] = None
+    """Denoising steps; by default the model's own."""
+    sampler: Annotated[Literal["ddpm", "ddim", "dpm++", "heun"] | None, arg(metavar="NAME", help_behavior_hint="")] = (
+        None
+    )
+    """How noise becomes gaze: ddpm, ddim, dpm++ or heun; by default the model's own."""
     guidance: float = 1.0
     """Above 1 exaggerates what is due to the picture."""
-    split: str | None = None
+    split: Annotated[str | None, arg(metavar="SPLIT", help_behavior_hint="")] = None
     """Of a store: only this split."""
     trajectories: bool = True
     """--no-trajectories draws scanpaths alone, which is faster."""
@@ -52,7 +54,7 @@ class Args:
     bids: bool = False
     """Also write the gaze as a BIDS data set."""
     plots: bool = True
-    """Draw pictures of the gaze."""
+    """--no-plots draws no pictures of the gaze."""
     replay: bool = False
     """Also write a page that replays the gaze."""
     quiet: bool = False

@@ -1,14 +1,14 @@
 """Make a table or figure of the documents again.
 
-Example: stdiffeye reproduce extractors --data DATA
-         stdiffeye reproduce lifting-constants --data DATA --out lifting.md
+Example: stdiffeye reproduce figure3 --out why-crps.md
+         stdiffeye reproduce table1 --data DATA --sets osie,doves --minutes 30 --dry-run
 
   datasets            the public data sets prepared (each that lies under DATA)
-  extractors          three fixation extractors against two experts (needs DATA/lund2013)
-  lifting-constants   constants of the lift and its round trip (needs DATA/doves, DATA/lund2013, DATA/osie)
+  extractors          three fixation extractors against two experts (needs lund2013)
+  lifting-constants   constants of the lift and its round trip (needs doves, lund2013, osie)
   models              the shipped models on the test splits, into their cards
   modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
-  table1              every system of the paper's tables under four protocols: trains each for --minutes
+  table1              every system of the paper's tables, four protocols: trains each for --minutes
   statistics          saccades of people and of the systems of table1, in distribution
   qualitative         scanpaths of people and of the systems of table1, side by side
   ablations           modality, index interpolation, injection and encoding: trains each for --minutes
@@ -20,8 +20,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from stdiffeye.errors import InputError
 
@@ -30,22 +31,22 @@ from stdiffeye.errors import InputError
 class Args:
     """What to reproduce, from which data."""
 
-    name: Positional[str]
+    name: Positional[Annotated[str, arg(metavar="NAME", help_behavior_hint="")]]
     """What to reproduce, see above."""
-    data: Path | None = None
+    data: Annotated[Path | None, arg(metavar="DATA", help_behavior_hint="")] = None
     """Folder of the data sets (default: the environment variable STDIFFEYE_DATA)."""
-    out: Path | None = None
+    out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Report to write (default: its place under docs/)."""
     minutes: float = 5.0
-    """Of an experiment that trains: processor minutes per system and set."""
-    sets: tuple[str, ...] = ()
-    """Of an experiment that trains: data sets, as osie,doves."""
-    rates: tuple[float, ...] | None = None
-    """Of an experiment that trains: multiples of the learning rate to try (table1: 0.3 1 3)."""
+    """Where systems are trained: processor minutes per system and set."""
+    sets: Annotated[tuple[str, ...], arg(metavar="A,B", help_behavior_hint="")] = ()
+    """Where systems are trained: data sets, as osie,doves."""
+    rates: Annotated[tuple[float, ...] | None, arg(metavar="RATE …", help_behavior_hint="")] = None
+    """Where systems are trained: multiples of the learning rate to try (table1: 0.3 1 3)."""
     work: Path = Path("reproduced")
-    """Of an experiment that trains: where stores and runs are kept; the same command goes on there."""
+    """Stores and runs are kept there, and the same command goes on there."""
     dry_run: bool = False
-    """Of an experiment that trains: only print the plan and its cost."""
+    """Where systems are trained: only print the plan and its cost."""
     quiet: bool = False
     """No progress."""
 
