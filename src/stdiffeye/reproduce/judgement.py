@@ -20,6 +20,9 @@ from stdiffeye.stats import search as search_statistics
 
 SAMPLES = 15
 WITHIN = 6  # fixations within which a target should be looked at
+FAIR = """CRPS as printed counts the distance of every sample to itself, so it depends on how many samples there are: 15
+are held against fewer viewers (MCS: one or two others, which makes people look worse than they are) or more (DOVES:
+about 25 others, against whom even a perfect model closes -11 %). Fair CRPS leaves these distances out."""
 MEMORY_STIMULI = 40  # training pictures on which memorisation is looked for
 
 
@@ -30,6 +33,8 @@ class Judgement:
     dataset: str
     mode: str
     result: Result
+    fair: Result
+    """The same by CRPS without the diagonal, which does not depend on the number of samples."""
     diversity: float
     """Mean pairwise DTW of the samples of a picture, over that of people."""
     memory: tuple[float, float]
@@ -41,9 +46,17 @@ class Judgement:
 
     @property
     def gap(self) -> dict[str, tuple[float, float, float]]:
-        """Metric → gap closed by CRPS with its interval, and their mean."""
-        table = self.result.gap_closed["model"]["crps"]
-        return {name: (one.value, one.low, one.high) for name, one in table.items()}
+        """Metric → gap closed by CRPS as printed with its interval, and their mean."""
+        return _gaps(self.result)
+
+    @property
+    def fair_gap(self) -> tuple[float, float, float]:
+        return _gaps(self.fair)["mean"]
+
+
+def _gaps(result: Result) -> dict[str, tuple[float, float, float]]:
+    table = result.gap_closed["model"]["crps"]
+    return {name: (one.value, one.low, one.high) for name, one in table.items()}
 
 
 def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
@@ -52,8 +65,11 @@ def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
     human = list(store.trials("test"))
     generated = samples_of(model, wanted_of([store.path], Request(samples=SAMPLES), "test"), raw, quiet)
     mode = "extracted" if raw else "scanpath"
-    result = evaluate(human, {"model": generated}, metrics=GAP_METRICS, mode=mode)
-    judged = Judgement(store.dataset, mode, result, _diversity(human, generated), _memory(model, store, quiet))
+    printed, fair = (
+        evaluate(human, {"model": generated}, metrics=GAP_METRICS, mode=mode, protocols=("crps",), estimator=estimator)
+        for estimator in ("printed", "fair")
+    )
+    judged = Judgement(store.dataset, mode, printed, fair, _diversity(human, generated), _memory(model, store, quiet))
     if raw:
         judged.kinematics = kinematics(generated).distance_to(kinematics(human))
     if any(trial.target_box_px for trial in human):
@@ -116,16 +132,22 @@ def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, floa
     return {side: float(one.probability[-1]) for side, one in sides.items()}
 
 
+def _percent(estimate: tuple[float, float, float]) -> str:
+    value, low, high = (100 * number for number in estimate)
+    return f"{value:.0f} % ({low:.0f} to {high:.0f})"
+
+
 def report(judgements: Sequence[Judgement]) -> str:
     """The judgements as Markdown tables."""
     metrics = list(dict.fromkeys(name for one in judgements for name in one.gap if name != "mean"))
-    head = ["set", "gap closed", *metrics]
+    head = ["set", "gap closed", "fair CRPS", *metrics]
     rows = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for one in judgements:
         cells = [f"{100 * one.gap[name][0]:.0f}" if name in one.gap else "–" for name in metrics]
-        mean, low, high = (100 * value for value in one.gap["mean"])
-        rows.append(f"| {one.dataset} | **{mean:.0f} %** ({low:.0f} to {high:.0f}) | {' | '.join(cells)} |")
+        rows.append(f"| {one.dataset} | {_percent(one.gap['mean'])} | {_percent(one.fair_gap)} | {' | '.join(cells)} |")
     rows += [
+        "",
+        FAIR,
         "",
         "| set | diversity (people = 1) | nearest training trial: samples / people (DTW, px) |",
         "|---|---|---|",
