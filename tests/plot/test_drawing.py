@@ -15,8 +15,8 @@ from PIL import Image
 
 from stdiffeye import Frame, Scanpath, Trajectory, Trial, plot
 from stdiffeye.errors import InputError
-from stdiffeye.plot.canvas import new_figure, png_bytes
-from stdiffeye.plot.overlay import RADIUS_LARGEST, label_places, view_px
+from stdiffeye.plot.canvas import new_figure, png_bytes, size_pt
+from stdiffeye.plot.overlay import BAR_HEIGHT, RADIUS_LARGEST, label_places, view_px
 
 FRAME = Frame(400, 300)
 PATH = Scanpath([[100, 80], [300, 220], [120, 240]], FRAME, [150, 600, 300])
@@ -207,3 +207,23 @@ def test_importing_loads_no_matplotlib_and_drawing_no_pyplot() -> None:
         "assert 'matplotlib.pyplot' not in sys.modules and 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_margins_are_as_wide_as_the_circles_that_need_them() -> None:
+    def shape(x: float, duration_ms: float, kind: str | None = None) -> tuple[int, ...]:
+        path = Scanpath([[x, 150]], FRAME, [duration_ms])
+        wild = Trajectory(np.linspace((200, 150), (900, 150), 50), 240, FRAME)
+        return pixels(plot.draw(Trial("p", "1", path, wild), kind=kind)).shape
+
+    assert shape(390, 50, "scanpath") == shape(200, 50, "scanpath")
+    assert shape(390, 800, "scanpath")[1] > shape(390, 50, "scanpath")[1]
+    assert shape(200, 50, "density") == shape(200, 50, "scanpath")
+    assert shape(200, 50, "trajectory")[1] > shape(200, 50, "scanpath")[1]
+
+
+@pytest.mark.parametrize("frame", [Frame(2400, 600), Frame(400, 300), Frame(300, 900)])
+def test_the_legend_of_time_is_as_high_on_a_panorama_as_on_a_portrait(frame: Frame) -> None:
+    ax = plot.draw(Trajectory(np.tile(frame.centre_px, (300, 1)), 240, frame), numbers=False)
+    (legend,) = ax.child_axes
+    side_pt = np.sqrt(np.prod(size_pt(ax)))
+    assert size_pt(legend)[1] == pytest.approx(BAR_HEIGHT * side_pt, rel=0.02)

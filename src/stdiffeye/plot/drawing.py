@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from stdiffeye.errors import InputError
@@ -57,11 +58,11 @@ def draw(
     """
     nouns = _as_list(noun)
     frame = nouns[0].frame
-    kind = kind or ("trajectory" if any(_trajectory(one) for one in nouns) else "scanpath")
+    kind = kind or kind_of(nouns)
     if kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     behind = backdrop(_own_picture(nouns) if picture is None else picture, frame, fit)
-    points = points_of([*nouns, *room_for]) if kind != "density" else []
+    points = points_of([*nouns, *room_for], kind)
     with canvas.style():
         if ax is None:
             ax = _new_axes(frame, points)
@@ -85,9 +86,18 @@ def png(noun: Noun | Sequence[Noun], **options: Any) -> bytes:
     return canvas.png_bytes(draw(noun, **options), dpi=NOTEBOOK_DPI)
 
 
-def points_of(nouns: Sequence[Noun]) -> list[Any]:
-    """(n, 2) positions of every scanpath and trajectory in `nouns`, px."""
-    return [gaze.xy_px for one in nouns for gaze in (_scanpath(one), _trajectory(one)) if gaze is not None]
+def points_of(nouns: Sequence[Noun], kind: str | None = None) -> list[Any]:
+    """(n, 2) places that a drawing of this kind reaches, px: corners around circles, and samples."""
+    kind = kind or kind_of(nouns)
+    paths = [_scanpath(one) for one in nouns] if kind != "density" else []
+    lines = [_trajectory(one) for one in nouns] if kind == "trajectory" else []
+    found = [path or (line and _extracted(line)) for path, line in zip_longest(paths, lines)]
+    return [overlay.circles_px(path) for path in found if path] + [line.xy_px for line in lines if line]
+
+
+def kind_of(nouns: Sequence[Noun]) -> str:
+    """What is drawn where nobody says: trajectories, where there are any."""
+    return "trajectory" if any(_trajectory(one) for one in nouns) else "scanpath"
 
 
 def _draw_each(ax: Axes, nouns: list[Noun], kind: str, colour: str | None, numbers: bool | None) -> None:
@@ -112,7 +122,7 @@ def _draw_each(ax: Axes, nouns: list[Noun], kind: str, colour: str | None, numbe
 def _new_axes(frame: Frame, points: list[Any]) -> Axes:
     """Axes that fill a figure of the picture's shape, so that nothing is squeezed or left white."""
     scale = LONGER_SIDE_IN / max(frame.width_px, frame.height_px)
-    left, right, top, bottom = overlay.view_px(frame, points)
+    left, right, top, bottom = overlay.view_px(frame, points, room_px=0.0)
     figure = canvas.new_figure((right - left) * scale, (bottom - top) * scale, constrained=False)
     return figure.add_axes((0.0, 0.0, 1.0, 1.0))
 

@@ -29,6 +29,14 @@ FRAMES_PER_S = {".gif": 20.0, ".mp4": 30.0}
 OVERSAMPLING = 2
 SCREEN_GREY, BLANK_GREY = 128, 245
 HOLD_LAST_MS = 700
+# Growth, paint (None = the viewer's colour) and width of what makes a ring, in hundredths of the picture's side: a dark
+# and a light rim let it stand out on any picture.
+RING: tuple[tuple[float, tuple[int, int, int, int] | None, float], ...] = (
+    (0.32, (0, 0, 0, 170), 1.1),
+    (0.16, (255, 255, 255, 255), 0.78),
+    (0.0, None, 0.46),
+)
+TAIL_WIDTH, TAIL_RIM_WIDTH, TAIL_RIM_OPACITY = 0.55, 1.0, 150
 
 
 @dataclass(frozen=True)
@@ -126,16 +134,17 @@ def _draw_viewer(pen: Any, viewer: Playback, time_ms: float, tail_ms: float, uni
     for x, y, start_ms, end_ms in viewer.fixations:
         if start_ms <= time_ms < end_ms:
             radius = unit * (1.2 + 2.2 * np.sqrt(min((time_ms - start_ms) / 800, 1.0)))
-            for grow, paint, width in ((0.0, (0, 0, 0, 150), 0.55), (-0.12 * unit, (*colour, 255), 0.32)):
-                _ring(pen, x, y, radius + grow, paint, width * unit)
+            for grow, paint, width in RING:
+                _ring(pen, x, y, radius + grow * unit, paint or (*colour, 255), width * unit)
     length = round(tail_ms * viewer.rate_hz / 1000)
     first = max(0, last - length)
     tail = viewer.xy_px[first : last + 1]
-    for pair in range(len(tail) - 1):
-        if np.isfinite(tail[pair : pair + 2]).all():
-            age = (last - first - pair) / max(length, 1)
-            ends = [tuple(tail[pair]), tuple(tail[pair + 1])]
-            pen.line(ends, fill=(*colour, round(255 * max(1 - age, 0.0))), width=max(1, round(0.55 * unit)))
+    for shade, opacity, width in (((0, 0, 0), TAIL_RIM_OPACITY, TAIL_RIM_WIDTH), (colour, 255, TAIL_WIDTH)):
+        for pair in range(len(tail) - 1):
+            if np.isfinite(tail[pair : pair + 2]).all():
+                fresh = max(1 - (last - first - pair) / max(length, 1), 0.0)
+                ends = [tuple(tail[pair]), tuple(tail[pair + 1])]
+                pen.line(ends, fill=(*shade, round(opacity * fresh)), width=max(1, round(width * unit)))
     if np.isfinite(tail[-1]).all():
         for radius, paint in ((1.15, (0, 0, 0, 255)), (1.0, (255, 255, 255, 255)), (0.75, (*colour, 255))):
             _disc(pen, tail[-1, 0], tail[-1, 1], radius * unit, paint)

@@ -48,7 +48,7 @@ def multiples(
     if not keys:
         raise InputError(f"no stimulus (name, task) is shared by all of {', '.join(by_system)}")
     cells = [[found.get(key, [])[:per_cell] for found in by_system.values()] for key in keys]
-    figure, axes = _grid(cells, bool(any(task for _, task in keys)))
+    figure, axes = _grid(cells, bool(any(task for _, task in keys)), options.get("kind"))
     for ax_row, key, row in zip(axes, keys, cells, strict=True):
         together = [trial for cell in row for trial in cell]
         for ax, trials in zip(ax_row, row, strict=True):
@@ -58,10 +58,10 @@ def multiples(
     return figure
 
 
-def _grid(cells: list[list[list[Trial]]], tasks: bool) -> tuple[Figure, list[list[Axes]]]:
+def _grid(cells: list[list[list[Trial]]], tasks: bool, kind: str | None) -> tuple[Figure, list[list[Axes]]]:
     """Axes placed by hand: sizes of marks follow from them, so they must be final before anything is drawn."""
     left_in, title_in = TASK_IN if tasks else GAP_IN, TITLE_IN
-    heights_in = [COLUMN_IN * _aspect(row) for row in cells]
+    heights_in = [COLUMN_IN * _aspect(row, kind) for row in cells]
     width_in = left_in + len(cells[0]) * (COLUMN_IN + GAP_IN)
     height_in = title_in + sum(height + GAP_IN for height in heights_in)
     figure = canvas.new_figure(width_in, height_in, constrained=False)
@@ -77,12 +77,12 @@ def _grid(cells: list[list[list[Trial]]], tasks: bool) -> tuple[Figure, list[lis
     return figure, axes
 
 
-def _aspect(row: list[list[Trial]]) -> float:
+def _aspect(row: list[list[Trial]], kind: str | None) -> float:
     """Height over width of what the cells of a row show."""
     trials = [trial for cell in row for trial in cell]
     if not trials:
         return 0.75
-    left, right, top, bottom = overlay.view_px(trials[0].frame, points_of(trials))
+    left, right, top, bottom = overlay.view_px(trials[0].frame, points_of(trials, kind), room_px=0.0)
     return (bottom - top) / (right - left)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.gaze import Frame, Scanpath, Trajectory
-from stdiffeye.plot.canvas import figure_of, points_per_px
+from stdiffeye.plot.canvas import figure_of, points_per_px, size_pt
 from stdiffeye.plot.colours import by_time, text_on, time_scale
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ LONGEST_MS = 800.0
 RIM_SHARE = 0.07
 SMALLEST_FONT_PT = 5.0
 MARGIN_LIMIT = 0.25
+# Rims reach a little beyond a circle's radius.
+WITH_RIM = 1.15
+# The bar of time: its height, and the room around it, as shares of the square root of the frame's area on paper.
+BAR_HEIGHT, BAR_ROOM = 0.018, 0.035
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,8 @@ class Marks:
         return cls(points_per_px(ax) * float(np.sqrt(frame.width_px * frame.height_px)))
 
     def radii_pt(self, scanpath: Scanpath) -> Floats:
-        """(M,) radius of each fixation's circle, its area proportional to the duration."""
-        if scanpath.duration_ms is None:
-            return np.full(len(scanpath), RADIUS_WITHOUT_DURATION * self.side_pt)
-        share = np.sqrt(np.clip(scanpath.duration_ms / LONGEST_MS, 0, 1))
-        return np.maximum(share * RADIUS_LARGEST, RADIUS_SMALLEST) * self.side_pt
+        """(M,) radius of each fixation's circle."""
+        return radius_shares(scanpath) * self.side_pt
 
     @property
     def line_pt(self) -> float:
@@ -57,13 +58,28 @@ class Marks:
         return max(SMALLEST_FONT_PT, 0.024 * self.side_pt)
 
 
-def view_px(frame: Frame, points_px: list[Floats]) -> tuple[float, float, float, float]:
-    """Left, right, top, bottom of what is shown: the frame, and so much beyond that no circle is cut.
+def radius_shares(scanpath: Scanpath) -> Floats:
+    """(M,) radius of each fixation's circle, its area proportional to the duration; shares of √(frame's area)."""
+    if scanpath.duration_ms is None:
+        return np.full(len(scanpath), RADIUS_WITHOUT_DURATION)
+    share = np.sqrt(np.clip(scanpath.duration_ms / LONGEST_MS, 0, 1))
+    return np.maximum(share * RADIUS_LARGEST, RADIUS_SMALLEST)
 
-    At most a quarter of the frame is added on each side: a tracker's wild sample must not make the picture tiny.
+
+def circles_px(scanpath: Scanpath) -> Floats:
+    """(2M, 2) the upper left and the lower right corner of the box around each fixation's circle."""
+    radii_px = radius_shares(scanpath)[:, None] * (WITH_RIM * float(np.sqrt(scanpath.frame.size_px.prod())))
+    return np.concatenate([scanpath.xy_px - radii_px, scanpath.xy_px + radii_px])
+
+
+def view_px(frame: Frame, points_px: list[Floats], room_px: float | None = None) -> tuple[float, float, float, float]:
+    """Left, right, top, bottom of what is shown: the frame, and so much beyond that no mark is cut.
+
+    Marks reach `room_px` around their points, by default as far as the largest circle. At most a quarter of the frame
+    is added on each side: a tracker's wild sample must not make the picture tiny.
     """
     size = frame.size_px
-    room = RADIUS_LARGEST * float(np.sqrt(size.prod())) * 1.15
+    room = RADIUS_LARGEST * float(np.sqrt(size.prod())) * WITH_RIM if room_px is None else room_px
     seen = [xy[np.isfinite(xy).all(axis=1)] for xy in points_px]
     xy = np.concatenate([part for part in seen if len(part)] or [size[None] / 2])
     left, top = np.clip(xy.min(axis=0) - room, -MARGIN_LIMIT * size, 0) - 0.5
@@ -72,8 +88,8 @@ def view_px(frame: Frame, points_px: list[Floats]) -> tuple[float, float, float,
 
 
 def set_view(ax: Axes, frame: Frame, points_px: list[Floats]) -> None:
-    """Axes of equal aspect without ticks, y down, limits as in `view_px`."""
-    left, right, top, bottom = view_px(frame, points_px)
+    """Axes of equal aspect without ticks, y down, that show the frame and the points beyond it."""
+    left, right, top, bottom = view_px(frame, points_px, room_px=0.0)
     ax.set_aspect("equal")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
@@ -107,9 +123,9 @@ def draw_trajectory(ax: Axes, trajectory: Trajectory, colour: Any = None) -> Any
     segments = np.stack([xy[:-1], xy[1:]], axis=1)
     whole = np.isfinite(segments).all(axis=(1, 2))
     ends = {"capstyle": "round", "joinstyle": "round"}
-    width = marks.line_pt * 0.8
-    for rim_pt, rim in ((width * 2.6, "black"), (width * 1.9, "white")):
-        ax.plot(*xy.T, color=rim, linewidth=rim_pt, alpha=0.75, solid_capstyle="round", zorder=2)
+    width = marks.line_pt
+    for rim_pt, rim in ((width * 2.4, "black"), (width * 1.7, "white")):
+        ax.plot(*xy.T, color=rim, linewidth=rim_pt, alpha=0.85, solid_capstyle="round", zorder=2)
     line = LineCollection(list(segments[whole]), linewidths=width, zorder=2.2, **ends)
     if colour is None:
         line.set_array(trajectory.time_ms[1:][whole] / 1000)
@@ -125,21 +141,25 @@ def time_bar(ax: Axes, line: Any, trajectory: Trajectory) -> None:
     """A small legend of the colours of time, in the corner where least of the gaze is."""
     from matplotlib.patheffects import withStroke
 
-    font = Marks.of(ax, trajectory.frame).font_pt
-    inset = ax.inset_axes(_emptiest_corner(ax, trajectory.xy_px))
+    marks = Marks.of(ax, trajectory.frame)
+    font = marks.font_pt
+    inset = ax.inset_axes(_emptiest_corner(ax, trajectory.xy_px, marks))
     bar = figure_of(ax).colorbar(line, cax=inset, orientation="horizontal", ticks=[])
     bar.outline.set(edgecolor="white", linewidth=0.8)
     halo = [withStroke(linewidth=font * 0.3, foreground="black")]
     last_s = line.get_clim()[1]
     for place, words, side in ((0.0, "0", "left"), (1.0, f"{last_s:.3g} s", "right")):
         inset.text(
-            place, 1.5, words, transform=inset.transAxes, ha=side, fontsize=font, color="white", path_effects=halo
+            place, 1.4, words, transform=inset.transAxes, ha=side, fontsize=font, color="white", path_effects=halo
         )
 
 
-def _emptiest_corner(ax: Axes, xy_px: Floats) -> tuple[float, float, float, float]:
+def _emptiest_corner(ax: Axes, xy_px: Floats, marks: Marks) -> tuple[float, float, float, float]:
     """Left, bottom, width, height of the time bar, as shares of the axes; the lower left corner if all are alike."""
-    width, height, left, right, bottom, top = 0.22, 0.016, 0.03, 0.75, 0.035, 0.92
+    across, up = marks.side_pt / np.asarray(size_pt(ax))
+    width, height, left, bottom = 0.22, float(BAR_HEIGHT * up), float(BAR_ROOM * across), float(BAR_ROOM * up)
+    # Above the bar stand its words.
+    right, top = 1 - left - width, float(1 - bottom - height - 1.3 * marks.font_pt / marks.side_pt * up)
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     x, y = (xy_px[:, 0] - x0) / (x1 - x0), (xy_px[:, 1] - y0) / (y1 - y0)
 
@@ -210,7 +230,7 @@ def _circles(ax: Axes, xy_px: Floats, radii_pt: Floats, faces: Any, hollow: bool
     for m, (x, y) in enumerate(xy_px):
         rings = [("none", "black", 2.4), ("none" if hollow else faces[m], "white", 1.3)]
         if hollow:
-            rings = [("none", "black", 3.0), ("none", "white", 2.2), ("none", faces[m], 1.4)]
+            rings = [("none", "black", 3.3), ("none", "white", 2.5), ("none", faces[m], 1.5)]
         for face, edge, share in rings:
             ax.scatter(*(x, y), s=areas[m], facecolor=face, edgecolor=edge, lw=share * rim[m], zorder=4)
 
@@ -259,7 +279,9 @@ def label_places(xy_pt: Floats, radii_pt: Floats, font_pt: float, room_pt: Float
         candidates = np.concatenate([within, around * reach, around * reach * 1.6])
         clearance = np.full(len(candidates), np.inf)
         for other in placed:
-            clearance = np.minimum(clearance, (np.abs(centre + candidates - other) / (width, font_pt)).max(axis=1))
+            clearance = np.minimum(
+                clearance, (np.abs(centre + candidates - other) / (width + 0.2 * font_pt, font_pt)).max(axis=1)
+            )
         for k in range(len(xy_pt)):
             gap = (np.hypot(*(centre + candidates - xy_pt[k]).T) - radii_pt[k]) / (0.3 * font_pt)
             counts = np.arange(len(candidates)) >= (len(within) if k <= m else 0)

@@ -60,7 +60,7 @@ def traces(nouns: Sequence[Scanpath | Trajectory | Trial], columns: int = 1, tit
             if number >= len(nouns):
                 ax.set_axis_off()
                 continue
-            _draw_gaze(ax, *_parts(nouns[number]), legend=number == 0)
+            _draw_gaze(ax, *_parts(nouns[number]), legend=number == min(columns, len(nouns)) - 1)
             if number < len(titles):
                 ax.set_title(titles[number], loc="left", fontsize=8, pad=TITLE_PAD_PT)
         for ax in axes[:, 1:].ravel():
