@@ -19,6 +19,7 @@ from stdiffeye.stats import kinematics
 from stdiffeye.stats import search as search_statistics
 
 SAMPLES = 15
+MAX_FIXATIONS = 16  # of a scanpath that are compared; the public files end there
 WITHIN = 6  # fixations within which a target should be looked at
 FAIR = """CRPS as printed counts the distance of every sample to itself, so it depends on how many samples there are: 15
 are held against fewer viewers (MCS: one or two others, which makes people look worse than they are) or more (DOVES:
@@ -98,7 +99,7 @@ def _by_stimulus(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Scanpath
     groups: dict[tuple[str, str], list[Scanpath]] = {}
     for trial in trials:
         if trial.scanpath is not None:
-            groups.setdefault(trial.key, []).append(trial.scanpath)
+            groups.setdefault(trial.key, []).append(trial.scanpath[:MAX_FIXATIONS])
     return groups
 
 
@@ -119,7 +120,9 @@ def _memory(model: Model, store: Store, quiet: bool) -> tuple[float, float]:
     generated = _by_stimulus(samples_of(model, wanted, False, quiet))
     nearest, people = [], []
     for key, stimulus in chosen.items():
-        trials = [path for path in (store[int(i)].scanpath for i in stimulus.trials) if path is not None]
+        trials = [
+            path[:MAX_FIXATIONS] for path in (store[int(i)].scanpath for i in stimulus.trials) if path is not None
+        ]
         nearest.append(pairwise("DTW", generated[key], trials).min(axis=1))
         among = pairwise("DTW", trials)
         np.fill_diagonal(among, np.inf)

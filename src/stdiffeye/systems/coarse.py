@@ -79,7 +79,7 @@ class CoarseConfig:
     forget_picture: float = 0.05
     """Chance that the picture is hidden in training, for classifier-free guidance."""
     sampler: SamplerName = "ddim"
-    sampling_steps: int = 25
+    sampling_steps: int = 15
     eta: float = 0.0
 
     def __post_init__(self) -> None:
