@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs results clean
 .DEFAULT_GOAL := demo
 
 # torch first and exactly: any range would fetch another build with gigabytes of CUDA.
@@ -40,6 +40,13 @@ $(VENV)/.docs: $(VENV)/.base
 docs: $(VENV)/.docs  ## the site, in site/; warnings are errors, nothing is fetched
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "Look at site/index.html"
+
+# Where the data sets lie: STDIFFEYE_DATA. Stores, features and runs are kept in WORK, where a second call goes on.
+WORK    ?= reproduced
+MINUTES ?= 30
+RESULTS ?= datasets extractors lifting-constants figure3 models modalities table1 statistics qualitative ablations
+results: $(VENV)/.dev  ## every number and figure of docs/results; MINUTES of the processor per system and set
+	@for name in $(RESULTS); do $(BIN)/stdiffeye reproduce $$name --work $(WORK) --minutes $(MINUTES) || exit 1; done
 
 clean:
 	rm -rf $(VENV) demo site build dist *.egg-info

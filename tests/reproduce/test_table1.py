@@ -177,7 +177,7 @@ def test_raw_gaze_adds_a_trajectory_block_and_ablations_answer_claims(data, budg
 
 def test_the_plan_says_what_it_costs(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("STDIFFEYE_DATA", str(tmp_path))
-    command = ["reproduce", "table1", "--sets", "osie,doves", "--minutes", "30", "--work", str(tmp_path), "--dry-run"]
+    command = ["reproduce", "table1", "--sets", "osie,doves", "--budget", "30", "--work", str(tmp_path), "--dry-run"]
     with pytest.raises(SystemExit):
         main(command)
     text = capsys.readouterr().out

@@ -37,7 +37,7 @@ class Args:
     """Folder of the data sets (default: the environment variable STDIFFEYE_DATA)."""
     out: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Report to write (default: its place under docs/)."""
-    minutes: float = 5.0
+    minutes: Annotated[float, arg(aliases=["--budget"])] = 5.0
     """Where systems are trained: processor minutes per system and set."""
     sets: Annotated[tuple[str, ...], arg(metavar="A,B", help_behavior_hint="")] = ()
     """Where systems are trained: data sets, as osie,doves."""
