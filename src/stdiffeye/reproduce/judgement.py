@@ -24,6 +24,7 @@ WITHIN = 6  # fixations within which a target should be looked at
 FAIR = """CRPS as printed counts the distance of every sample to itself, so it depends on how many samples there are: 15
 are held against fewer viewers (MCS: one or two others, which makes people look worse than they are) or more (DOVES:
 about 25 others, against whom even a perfect model closes -11 %). Fair CRPS leaves these distances out."""
+SHOWN = 10  # people and samples side by side
 MEMORY_STIMULI = 40  # training pictures on which memorisation is looked for
 
 
@@ -42,6 +43,8 @@ class Judgement:
     """On training pictures: median DTW to the nearest training trial of the picture, of samples and of people."""
     kinematics: dict[str, float] = field(default_factory=dict)
     """KS distances to people, where there is raw gaze."""
+    side_by_side: list[Trial] = field(default_factory=list)
+    """Raw gaze: a person, a sample, a person, … on the same pictures; the first of each, none picked."""
     search: dict[str, float] = field(default_factory=dict)
     """Where there is a target: share that has looked at it, of samples and of people."""
 
@@ -73,6 +76,7 @@ def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
     judged = Judgement(store.dataset, mode, printed, fair, _diversity(human, generated), _memory(model, store, quiet))
     if raw:
         judged.kinematics = kinematics(generated).distance_to(kinematics(human))
+        judged.side_by_side = _side_by_side(human, generated)
     if any(trial.target_box_px for trial in human):
         judged.search = _found(human, generated)
     return judged
@@ -133,6 +137,12 @@ def _memory(model: Model, store: Store, quiet: bool) -> tuple[float, float]:
 def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, float]:
     sides = search_statistics.compare(human, {"model": generated}, max_fixations=WITHIN, average="trial")
     return {side: float(one.probability[-1]) for side, one in sides.items()}
+
+
+def _side_by_side(human: Sequence[Trial], generated: Sequence[Trial]) -> list[Trial]:
+    people, samples = ({trial.key: trial for trial in reversed(trials)} for trials in (human, generated))
+    keys = [key for key in people if key in samples][:SHOWN]
+    return [trial for key in keys for trial in (people[key], samples[key])]
 
 
 def _percent(estimate: tuple[float, float, float]) -> str:

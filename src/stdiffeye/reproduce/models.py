@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 from stdiffeye.errors import InputError
@@ -10,13 +11,14 @@ from stdiffeye.generate.model import load
 from stdiffeye.generate.shipped import CARD_FILE, models
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import stores_of
-from stdiffeye.reproduce.judgement import judge, report
+from stdiffeye.reproduce.judgement import Judgement, judge, report
 
 SETS = {
     "freeview": ("osie", "crowd", "scene", "figrim", "doves"),
     "search": ("mcs",),
     "joint": ("doves", "osie"),
 }
+TITLES = ("people", "model")
 MEASURED = "<!-- measured -->"
 """A card's figures stand below this line, and are written anew by `stdiffeye reproduce models`."""
 
@@ -41,13 +43,28 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
             continue
         stores = stores_of(data, sets, budget.work, quiet)
         loaded = load(model.name)
-        text = report([judge(loaded, store, quiet) for store in stores.values()])
-        sections.append(f"## {model.name}\n\n{text}")
+        judged = [judge(loaded, store, quiet) for store in stores.values()]
+        text = report(judged)
+        figures = [
+            _draw(one, out.with_name(f"{out.stem}-{model.name}-{one.dataset}.png"))
+            for one in judged
+            if one.side_by_side
+        ]
+        sections.append("\n\n".join([f"## {model.name}", text, *figures]))
         if not budget.sets:
             _into_card(model.folder / CARD_FILE, text)
     if not budget.dry_run:
         write_text(out, "\n".join(sections))
     return out
+
+
+def _draw(judged: Judgement, path: Path) -> str:
+    """x(t) and y(t) of people and samples, in a figure; returns the line that shows it."""
+    # The room of pictures lies above this one and is only loaded when asked for.
+    drawing = importlib.import_module("stdiffeye.plot.trace").traces(judged.side_by_side, columns=2, titles=TITLES)
+    importlib.import_module("stdiffeye.plot.canvas").save(drawing, path)
+    said = f"People (left) and the model (right) on the same pictures of {judged.dataset}:"
+    return f"{said}\n\n![Gaze over time]({path.name})\n"
 
 
 def _into_card(card: Path, text: str) -> None:

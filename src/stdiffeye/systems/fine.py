@@ -25,7 +25,7 @@ from stdiffeye.diffusion import (
 )
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory
-from stdiffeye.gaze.residual import Guide, guide, residual, trajectory_of
+from stdiffeye.gaze.residual import SHARE, Guide, guide, residual, trajectory_of
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import AS_CONFIGURED, BatchPlan, Options, Part, Sources
@@ -34,6 +34,8 @@ KNOWN_PER_SAMPLE = 6  # skeleton's velocity x, y; log scale; log noise; in fixat
 # ν over the trials of DOVES' train split, at these shares of them; the tails are cut.
 NOISE_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 NOISE_DEG_S = (0.8, 0.918, 0.99, 1.048, 1.102, 1.188, 1.252, 1.326, 1.487, 1.735, 2.084, 2.381, 2.8)
+# In DOVES one in a thousand samples between fixations is further from the skeleton's velocity.
+FURTHEST_DEG_S = 425.0
 # For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
 MEDIAN_PER_RMS = float(np.sqrt(np.log(4) / 2))
 
@@ -157,7 +159,7 @@ class Fine(Part):
 
         noise, shape = NoiseSource([seed + 1]), (known.shape[1], 2 * self.config.patch)
         y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
-        return trajectory_of(y.reshape(-1, 2)[: len(guided)], guided, path, px_per_degree)
+        return trajectory_of(plausible(y.reshape(-1, 2)[: len(guided)], guided), guided, path, px_per_degree)
 
     def _noise_deg_s(self, precision_deg: float | None, draw: float) -> float:
         if precision_deg is None:
@@ -226,6 +228,12 @@ def _usable(store: Store, split: str | None, config: FineConfig) -> np.ndarray:
     columns, trials = store.columns, store.where(split)
     fits = columns["has_trajectory"] & columns["has_onsets"] & (columns["n_fixations"] >= 2) & ~columns["synthesised"]
     return trials[np.asarray(fits)[trials]]
+
+
+def plausible(y: np.ndarray, guided: Guide) -> np.ndarray:
+    """y (T, 2) within what people do, since sinh would turn a small mistake into a leap across the screen."""
+    most = np.arcsinh(FURTHEST_DEG_S / (SHARE * guided.scale_deg_s))[:, None]
+    return np.clip(y, -most, most)
 
 
 def known_rows(guided: Guide) -> np.ndarray:
