@@ -84,7 +84,7 @@ EXPERIMENTS: dict[str, Entry] = {
 
 
 SEARCH = (0.3, 1.0, 3.0)
-RATES = {"modalities": SEARCH, "table1": SEARCH, "statistics": SEARCH, "qualitative": SEARCH}
+RATES = {"table1": SEARCH, "statistics": SEARCH, "qualitative": SEARCH}
 """Experiment → learning rates that are tried where none are asked for; those of one contest share its runs."""
 
 

@@ -21,7 +21,7 @@ from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics import Result, evaluate
 from stdiffeye.progress import track
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.rates import RateSearch, search_rates
+from stdiffeye.reproduce.rates import RateSearch, search_rates, was_searched
 from stdiffeye.train.run import RUN_FILE, train
 
 FOLDERS = {"coco-search18-tp": "coco_search18"}
@@ -48,7 +48,7 @@ class Standing:
     result: Result
     minutes: dict[str, float] = field(default_factory=dict)
     rates: dict[str, RateSearch] = field(default_factory=dict)
-    """Contestant → what the search for its learning rate found."""
+    """Contestant → what the search for its learning rate found, where one was made."""
     trajectories: Result | None = None
     """Systems that draw samples, both sides reduced to fixations by the same rule; None where there is no raw gaze."""
 
@@ -73,10 +73,8 @@ def contest(
     """
     gaze = gaze_of(contestants, [store], budget, quiet)[store.dataset]
     human = [trial for trial in store.trials("test") if trial.scanpath is not None]
-    rates = {}
-    for one in contestants:
-        if budget.rates and not one.borrows:
-            rates[one.name] = RateSearch.read(rates_folder(one, budget))
+    searches = {one.name: rates_folder(one, budget) for one in contestants if not one.borrows}
+    rates = {name: RateSearch.read(folder) for name, folder in searches.items() if was_searched(folder)}
     minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in contestants}
     moving = {one.name: gaze[one.name] for one in contestants if one.lifts}
     trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
@@ -121,8 +119,8 @@ def rates_folder(one: Contestant, budget: Budget) -> Path:
 
 
 def _label(one: Contestant, budget: Budget) -> str:
-    """Other presets, changes, budgets and searches are other runs."""
-    words = [one.preset, f"{budget.minutes:g}min", *(["tuned"] if budget.rates else [])]
+    """Other presets, changes and budgets are other runs."""
+    words = [one.preset, f"{budget.minutes:g}min"]
     if one.changes:
         words.append(hashlib.sha256(" ".join(one.changes).encode()).hexdigest()[:8])
     if one.borrows:

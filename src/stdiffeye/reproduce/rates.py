@@ -44,6 +44,10 @@ class RateSearch:
         write_json(folder / RECORD, record)
 
 
+def was_searched(folder: Path) -> bool:
+    return (folder / RECORD).is_file()
+
+
 def search_rates(
     preset: str, changes: Sequence[str], dataset: str, folder: Path, budget: Budget, train: Train
 ) -> RateSearch:
@@ -51,7 +55,7 @@ def search_rates(
 
     A search whose record lies in `folder` is not made again.
     """
-    if (folder / RECORD).is_file():
+    if was_searched(folder):
         return RateSearch.read(folder)
     config = load_preset(preset, changes)
     part = next(iter(config.parts))
