@@ -2,13 +2,16 @@
 
 Trials per second at the preset's batch on all cores, features in memory, as `stdiffeye train` runs a step: batch to
 tensors excluded, loss, gradient, clipping and optimiser included. Against the same model in float32 without shared keys
-and values, one picture per trial. In brackets trials per second of the processor's time, if no other program ran.
+and values, one picture per trial, all cores on one batch. In brackets trials per second of the processor's time, if no
+other program ran.
 """
 
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch.optim import AdamW
@@ -17,11 +20,10 @@ from stdiffeye.model.conditions import Conditions
 from stdiffeye.systems.coarse import Coarse, ScanpathTensors, token_mask
 from stdiffeye.systems.config import load_preset
 from stdiffeye.systems.draws import Draws
-from stdiffeye.train.loop import faster_arithmetic, keep_memory
+from stdiffeye.train.loop import Setting, keep_memory, train_step
 
 FIXATIONS = (6, 13)  # of a trial of OSIE
 TURNS = 3
-CPU = torch.device("cpu")
 
 
 def main() -> None:
@@ -30,16 +32,31 @@ def main() -> None:
     torch.manual_seed(0)
     part, settings = config.build()["coarse"], config.train["coarse"]
     assert isinstance(part, Coarse)
-    trials = settings.stimuli * settings.viewers
+    stimuli = settings.stimuli * settings.accumulate
+    trials = stimuli * settings.viewers
     optimiser = AdamW(part.parameters(), settings.learning_rate, fused=True)
-    shared = made_batch(part, settings.stimuli, settings.viewers)
+    ready = Ready([made_batch(part, settings.stimuli, settings.viewers) for _ in range(settings.accumulate)])
     alone = made_batch(part, trials, 1)
-    rates = best_rates(part, optimiser, {"as trained": (shared, True), "one picture per trial": (alone, False)})
-    print(f"coarse half, {settings.stimuli} pictures × {settings.viewers} viewers, {torch.get_num_threads()} cores")
+    ways = {
+        "as trained": lambda: train_step(part, ready, optimiser, 0, settings, Setting(Path()), rate=1.0),
+        "one picture per trial": lambda: plain_step(part, optimiser, alone),
+    }
+    rates = best_rates(ways, trials)
+    print(f"coarse half, {stimuli} pictures × {settings.viewers} viewers, {torch.get_num_threads()} cores")
     for name, (clock, cpu) in rates.items():
         print(f"{name:<24}{clock:7.1f} trials/s ({cpu:.1f})")
     ours, plain = rates["as trained"], rates["one picture per trial"]
     print(f"ratio                   {ours[0] / plain[0]:7.1f}× ({ours[1] / plain[1]:.1f}×)")
+
+
+@dataclass
+class Ready:
+    """Batches that lie in memory."""
+
+    made: list[ScanpathTensors]
+
+    def batch(self, number: int) -> ScanpathTensors:
+        return self.made[number % len(self.made)]
 
 
 def made_batch(part: Coarse, stimuli: int, viewers: int) -> ScanpathTensors:
@@ -61,27 +78,23 @@ def made_batch(part: Coarse, stimuli: int, viewers: int) -> ScanpathTensors:
     )
 
 
-def best_rates(
-    part: Coarse, optimiser: AdamW, ways: dict[str, tuple[ScanpathTensors, bool]]
-) -> dict[str, tuple[float, float]]:
+def best_rates(ways: dict[str, Callable[[], object]], trials: int) -> dict[str, tuple[float, float]]:
     """Trials per second of the clock and of the processor, of the best turn; ways take turns."""
     best = {name: (float("inf"), float("inf")) for name in ways}
     for turn in range(-1, TURNS):
-        for name, (batch, fast) in ways.items():
+        for name, way in ways.items():
             clock, cpu = time.perf_counter(), time.process_time()
-            step(part, optimiser, batch, fast)
+            way()
             spent = time.perf_counter() - clock, time.process_time() - cpu
             if turn >= 0:  # the first one warms up
                 best[name] = min(best[name][0], spent[0]), min(best[name][1], spent[1])
     cores = torch.get_num_threads()
-    trials = {name: len(batch.tokens) for name, (batch, _) in ways.items()}
-    return {name: (trials[name] / clock, trials[name] / cpu * cores) for name, (clock, cpu) in best.items()}
+    return {name: (trials / clock, trials / cpu * cores) for name, (clock, cpu) in best.items()}
 
 
-def step(part: Coarse, optimiser: AdamW, batch: ScanpathTensors, fast: bool) -> None:
+def plain_step(part: Coarse, optimiser: AdamW, batch: ScanpathTensors) -> None:
     optimiser.zero_grad(set_to_none=True)
-    with faster_arithmetic(CPU) if fast else nullcontext():
-        loss = part.loss(batch, Draws(0, 0))["total"]
+    loss = part.loss(batch, Draws(0, 0))["total"]
     loss.backward()
     torch.nn.utils.clip_grad_norm_(part.parameters(), 1.0)
     optimiser.step()

@@ -116,3 +116,16 @@ def test_a_run_is_not_overwritten_and_only_a_run_goes_on(world, tmp_path):
         train("compact", world.stores, tmp_path, quiet=True)
     with pytest.raises(InputError, match=r"is no run: it has no run.yaml; `stdiffeye train` makes one"):
         train("compact", world.stores, tmp_path / "none", resume=True, quiet=True)
+
+
+def test_batches_on_several_cores_make_the_same_weights_as_one_after_the_other(world, tmp_path):
+    changes = (*CHANGES, "train.coarse.steps=6", "train.coarse.accumulate=3")
+    made = []
+    for cores in (1, 2):
+        torch.set_num_threads(cores)
+        try:
+            out = train("compact", world.stores, tmp_path / str(cores), changes, only="coarse", cache=world.cache)
+        finally:
+            torch.set_num_threads(1)
+        made.append(load_file(out / "coarse" / "last.safetensors"))
+    assert all(torch.equal(made[0][name], made[1][name]) for name in made[0])

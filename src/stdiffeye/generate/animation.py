@@ -10,9 +10,9 @@ import numpy as np
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trial
-from stdiffeye.generate.cores import on_cores
 from stdiffeye.generate.model import load, sample_seeds
 from stdiffeye.progress import track
+from stdiffeye.systems.cores import on_cores
 
 TYPICAL_DURATION_MS = 250.0
 

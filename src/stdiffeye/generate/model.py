@@ -23,9 +23,9 @@ from stdiffeye.encoders.picture import PICTURE_SUFFIXES, Picture
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory
 from stdiffeye.gaze import extract as extract_fixations
-from stdiffeye.generate.cores import on_cores, one_core
 from stdiffeye.generate.shipped import find_model
 from stdiffeye.systems.config import SystemConfig
+from stdiffeye.systems.cores import on_cores, one_core
 from stdiffeye.systems.fine import Fine
 from stdiffeye.systems.part import AS_CONFIGURED, Look, Options, Part
 from stdiffeye.train.checkpoint import load_weights

@@ -55,7 +55,7 @@ class TrainConfig:
     viewers: int = 9
     """Trials per picture; they share its keys and values."""
     accumulate: int = 1
-    """Batches per step of the optimiser."""
+    """Batches per step of the optimiser; on a processor every core is busy with one."""
     ema: float = 0.999
     """Memory of the running mean of the weights, which is what is validated and shipped."""
     clip: float = 1.0

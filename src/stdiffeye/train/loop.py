@@ -13,10 +13,10 @@ import ctypes.util
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -27,12 +27,14 @@ from stdiffeye.errors import InputError
 from stdiffeye.files import write_text
 from stdiffeye.progress import track
 from stdiffeye.systems.config import TrainConfig
+from stdiffeye.systems.cores import on_cores
 from stdiffeye.systems.draws import Draws, Ranks
 from stdiffeye.systems.part import Batches, BatchPlan, Part, Sources
 from stdiffeye.train.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
 
 LOG_EVERY = 20
 Validate = Callable[[Part], dict[str, float]]
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -73,7 +75,7 @@ def fit(
         done = _share_done(step, setting.clock() - began, config, setting)
         if done >= 1:
             break
-        losses = _step(part, batches, optimiser, step, config, setting, _rate(step, done, config))
+        losses = train_step(part, batches, optimiser, step, config, setting, _rate(step, done, config))
         if not all(map(math.isfinite, losses.values())):
             raise InputError(_not_a_number(name, step, losses, last))
         _follow(mean, part, min(config.ema, (1 + step) / (10 + step)))
@@ -90,7 +92,7 @@ def fit(
     return progress
 
 
-def _step(
+def train_step(
     part: Part, batches: Batches, optimiser: AdamW, step: int, config: TrainConfig, setting: Setting, rate: float
 ) -> dict[str, float]:
     """One step of the optimiser over `accumulate` batches."""
@@ -98,19 +100,42 @@ def _step(
     for group in optimiser.param_groups:
         group["lr"] = config.learning_rate * rate
     optimiser.zero_grad(set_to_none=True)
-    seen: dict[str, float] = {}
-    for number in range(step * config.accumulate, (step + 1) * config.accumulate):
-        torch.manual_seed(number)  # dropout has no generator of its own
+    parameters = list(part.parameters())
+
+    def gradients_of(number: int) -> tuple[dict[str, Tensor], tuple[Tensor | None, ...]]:
         with faster_arithmetic(setting.device):
             losses = part.loss(batches.batch(number), Draws(config.seed, number, setting.ranks, setting.device))
-        (losses["total"] / config.accumulate).backward()
+        return losses, torch.autograd.grad(losses["total"] / config.accumulate, parameters, allow_unused=True)
+
+    seen: dict[str, float] = {}
+    numbers = range(step * config.accumulate, (step + 1) * config.accumulate)
+    for losses, gradients in _each(gradients_of, numbers, part, setting):
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            if gradient is not None:
+                parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
         for key, value in _everywhere(losses, setting.ranks).items():
             seen[key] = seen.get(key, 0.0) + value / config.accumulate
     _share_gradients(part, setting.ranks)
-    seen["gradient"] = float(torch.nn.utils.clip_grad_norm_(part.parameters(), config.clip))
+    seen["gradient"] = float(torch.nn.utils.clip_grad_norm_(parameters, config.clip))
     if all(map(math.isfinite, seen.values())):
         optimiser.step()
     return seen
+
+
+def _each(work: Callable[[int], Result], numbers: Sequence[int], part: Part, setting: Setting) -> Iterator[Result]:
+    """`work` of each batch, a core busy with each where nothing else ties them together."""
+    tied = setting.ranks.world > 1 or setting.device.type != "cpu" or _drops(part) or part.extra_state()
+    if len(numbers) > 1 and not tied:
+        yield from on_cores(work, numbers)
+        return
+    for number in numbers:
+        torch.manual_seed(number)  # dropout has no generator of its own
+        yield work(number)
+
+
+def _drops(part: Part) -> bool:
+    """Whether there is dropout, whose one generator cannot serve several cores in a fixed order."""
+    return any(module.p > 0 for module in part.modules() if isinstance(module, torch.nn.Dropout))
 
 
 def _share_done(step: int, seconds: float, config: TrainConfig, setting: Setting) -> float:
