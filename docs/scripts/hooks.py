@@ -1,13 +1,17 @@
-"""Hooks of MkDocs: pages that mkdocs.yml does not name get a place; the page of commands gets their help."""
+"""Hooks of MkDocs: notebooks and cards become pages, pages without a place get one, commands show their help."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+ROOT = Path(__file__).parents[2]
 SECTIONS = {"models": "Models", "results": "Results"}
 OTHERS = "More"
 HELP_MARK, HELP_COLUMNS = "<!-- help of every verb -->", 78
@@ -24,6 +28,28 @@ def on_config(config: Any) -> Any:
             found.setdefault(SECTIONS.get(page.split("/")[0], OTHERS), []).append(page)
     config["nav"] += [{section: pages} for section, pages in found.items()]
     return config
+
+
+def made_pages() -> dict[str, Path]:
+    """Pages that are not among the documents → the notebook or card that each is made of."""
+    notebooks = {f"examples/{path.stem}.md": path for path in sorted((ROOT / "examples").glob("*.ipynb"))}
+    cards = {f"models/{path.parent.name}.md": path for path in sorted(ROOT.glob("src/stdiffeye/models/*/card.md"))}
+    return notebooks | cards
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Execute the notebooks, and add them and the cards to the site."""
+    from mkdocs.structure.files import File
+    from notebooks import as_page, executed
+
+    for page, source in made_pages().items():
+        made: dict[str, str | bytes] = {page: source.read_text(encoding="utf-8")}
+        if source.suffix == ".ipynb":
+            text, pictures = as_page(executed(source), source.stem)
+            made = {page: text, **{f"examples/{name}": content for name, content in pictures.items()}}
+        for name, content in made.items():
+            files.append(File.generated(config, name, content=content))
+    return files
 
 
 def on_page_markdown(markdown: str, **context: Any) -> str:

@@ -33,15 +33,15 @@ from stdiffeye.plot.film import Reel, frames_at
 from stdiffeye.plot.picture import DIM, backdrop
 from stdiffeye.plot.playback import playbacks
 from stdiffeye.stats import compare, kinematics
-from stdiffeye.web.samples import SAMPLES, sample_picture
+from stdiffeye.web.samples import sample_picture
 
 IMAGES = Path(__file__).parents[1] / "images"
 HERO, SHOWN = "harbour.png", "street.png"
 SEED, VIEWERS, SECONDS, RATE_HZ = 7, 8, 4.0, 240.0
 REPLAYED, REPLAY_SECONDS = 3, 3.0
 HERO_IN, HERO_DPI, SMALL_DPI, PANEL_DPI = (9.0, 2.55), 150, 90, 100
-STRIP_TIMES_MS, STRIP_SIDE_PX, STRIP_GAP_PX = (400.0, 1200.0, 2000.0), 320, 6
-COLOURS = 192  # of a page's picture: nobody sees the difference, and the file is a third
+STRIP_TIMES_MS, STRIP_SIDE_PX, STRIP_GAP_PX = (400.0, 1850.0), 440, 8
+COMMON_COLOURS, RARE_COLOURS = 128, 128  # of a page's picture: the file is a third of what it was
 
 
 def main(out: Path, viewers: int = VIEWERS) -> None:
@@ -55,8 +55,8 @@ def main(out: Path, viewers: int = VIEWERS) -> None:
         save(trace(gaze[HERO][0], title=""), out / "index.png", PANEL_DPI)
         save(side_by_side(gaze, pictures), out / "multiples.png", SMALL_DPI)
         panels(gaze, out)
-        save(coupling(gaze[SHOWN][0], pictures[SHOWN]), out / "coupling.png", PANEL_DPI)
-        save(coarse_to_fine(model, pictures[SHOWN], SECONDS, SEED), out / "coarse-to-fine.png", PANEL_DPI)
+        save(coupling(model, pictures[SHOWN], SEED), out / "coupling.png", PANEL_DPI)
+        save(coarse_to_fine(model, pictures[SHOWN], SEED), out / "coarse-to-fine.png", PANEL_DPI)
         films(gaze, pictures, out)
     for path in out.glob("*.png"):
         if path.name != "web.png":
@@ -65,12 +65,11 @@ def main(out: Path, viewers: int = VIEWERS) -> None:
 
 
 def draw_pictures(folder: Path) -> dict[str, Path]:
-    """Simple scenes and the page's samples, as files."""
+    """Simple scenes and one of the page's samples, as files."""
     for name, scene in SCENES.items():
         draw_scene(folder / name, scene)
-    for name in SAMPLES:
-        sample_picture(name).save(folder / name)
-    return {name: folder / name for name in (*SCENES, *SAMPLES)}
+    sample_picture(SHOWN).save(folder / SHOWN)
+    return {name: folder / name for name in (*SCENES, SHOWN)}
 
 
 def look(model: Model, picture: Path, name: str, viewers: int) -> list[Trial]:
@@ -114,9 +113,7 @@ def side_by_side(gaze: Mapping[str, Sequence[Trial]], pictures: Mapping[str, Pat
     """Two pictures, three columns."""
     rng, shown = np.random.default_rng(SEED), list(SCENES)[1:]
     frames = {name: gaze[name][0].frame for name in shown}
-    people = [
-        replace(one, scanpath=one.scanpath.rescaled(frames[name])) for name in shown for one in made_up(name, 1, rng)
-    ]
+    people = [Trial(name, "", made_scanpath(SCENES[name], rng).rescaled(frames[name])) for name in shown]
     columns = {
         "made-up viewer": people,
         "freeview": [gaze[name][1] for name in shown],
@@ -136,17 +133,14 @@ def panels(gaze: Mapping[str, Sequence[Trial]], out: Path) -> None:
 
 def _as_seen(trial: Trial, frame: Frame) -> Trial:
     """The same gaze with the degrees of `frame`, which has the same size."""
-    assert trial.scanpath is not None and trial.trajectory is not None
-    return Trial(
-        trial.name,
-        trial.subject,
-        replace(trial.scanpath, frame=frame),
-        replace(trial.trajectory, frame=frame),
-    )
+    assert trial.scanpath is not None
+    assert trial.trajectory is not None
+    path, gaze = replace(trial.scanpath, frame=frame), replace(trial.trajectory, frame=frame)
+    return Trial(trial.name, trial.subject, path, gaze)
 
 
 def films(gaze: Mapping[str, Sequence[Trial]], pictures: Mapping[str, Path], out: Path) -> None:
-    """A film for README, and three moments of one for the page."""
+    """A film for README, and two moments of one for the page."""
     first = [_beginning(trial) for trial in gaze[HERO][:REPLAYED]]
     replay(first, pictures[HERO], out / "replay.gif")
     viewers, frame = playbacks(gaze[SHOWN][:REPLAYED])
@@ -167,10 +161,14 @@ def _beginning(trial: Trial) -> Trial:
 
 
 def make_small(path: Path) -> None:
-    """The same picture with few colours."""
+    """The same picture with few colours: those that cover most of it, and rare ones, which marks have."""
     with Image.open(path) as opened:
-        few = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
+        whole = opened.convert("RGB")
+    common = whole.quantize(COMMON_COLOURS, Image.Quantize.MEDIANCUT).getpalette() or []
+    rare = whole.quantize(RARE_COLOURS, Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(common[: 3 * COMMON_COLOURS] + rare[: 3 * RARE_COLOURS])
+    whole.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import uvicorn
+from pictures import make_small
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -34,7 +35,8 @@ def main(model: str | None) -> None:
             server.should_exit = True
             thread.join()
     height = round(SHOWN_WIDTH_PX * picture.height / picture.width)
-    picture.convert("RGB").resize((SHOWN_WIDTH_PX, height)).save(OUT, optimize=True)
+    picture.convert("RGB").resize((SHOWN_WIDTH_PX, height)).save(OUT)
+    make_small(OUT)
     print(f"Look at {OUT}")
 
 

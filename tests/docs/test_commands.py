@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,7 +17,7 @@ import yaml
 from pages import DOCS, ROOT, SHELLS, blocks, commands, inline_commands, links, page_id, pages, shell_commands
 
 sys.path.insert(0, str(DOCS / "scripts"))
-from hooks import HELP_MARK, leaves, on_config, on_page_markdown
+from hooks import HELP_MARK, leaves, made_pages, on_config, on_page_markdown
 
 from stdiffeye.cli import VERBS, main, parse
 from stdiffeye.cli.completion import _arguments
@@ -26,10 +28,10 @@ RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/
 # Pages whose Python runs here too; elsewhere it names things of the reader's own.
 PYTHON_RUNS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
 # Verbs that take hours or real data or do not end, and words of commands whose files cannot be made.
-ONLY_PARSED_VERBS = {"train", "reproduce", "serve"}
+ONLY_PARSED_VERBS = {"train", "serve"}
 ONLY_PARSED_WORDS = {"sub01.edf": "SR Research's own format", "data/osie": "a public data set"}
 NEED_A_MODEL = {"generate", "animate"}
-OWN_PROGRAMS = ("stdiffeye", "torchrun", "make", "pip", "python", "export", "eval")
+OWN_PROGRAMS = ("stdiffeye", "torchrun", "accelerate", "make", "pip", "python", "export", "eval")
 
 CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -92,15 +94,19 @@ DOCUMENTS = [*pages(), *(ROOT / name for name in ("ARCHITECTURE.md", "CHANGELOG.
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=page_id)
 def test_links_of_a_page_lead_somewhere(page):
+    made = {(DOCS / name).resolve() for name in made_pages()}
     for target in links(page):
-        assert (page.parent / target).exists(), f"{page_id(page)} → {target}"
+        place = (page.parent / target).resolve()
+        assert place.exists() or (page.is_relative_to(DOCS) and place in made), f"{page_id(page)} → {target}"
 
 
 def test_the_pages_that_the_site_names_are_there():
     site = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     named = leaves(site["nav"])
     assert len(named) == len(set(named))
-    assert all((DOCS / page).is_file() for page in named)
+    made = made_pages()
+    assert all((DOCS / page).is_file() for page in named if page not in made)
+    assert set(made) <= set(named), "a notebook or a model's card has no place in mkdocs.yml"
 
 
 def test_pages_that_the_site_does_not_name_get_a_section(tmp_path):
@@ -115,6 +121,27 @@ def test_pages_that_the_site_does_not_name_get_a_section(tmp_path):
         "More": ["odd.md"],
         "Results": ["results/table.md"],
     }
+
+
+def test_the_script_for_slurm_is_a_script_whose_command_is_taken(tmp_path):
+    (script,) = [text for kind, text in blocks(DOCS / "how-to/cluster.md") if kind == "shell"]
+    (tmp_path / "train.slurm").write_text(script, encoding="utf-8")
+    for program, answer in (("srun", 'echo "$@"'), ("scontrol", "echo node0")):
+        (tmp_path / program).write_text(f"#!/bin/sh\n{answer}\n", encoding="utf-8")
+        (tmp_path / program).chmod(0o755)
+    known = {"SLURM_NNODES": "2", "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "node[0-1]"}
+    surroundings = {**os.environ, **known, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    for run_exists in (False, True):
+        if run_exists:
+            (tmp_path / "runs/paper").mkdir(parents=True)
+            (tmp_path / "runs/paper/run.yaml").touch()
+        said = subprocess.run(
+            ["bash", "train.slurm"], cwd=tmp_path, env=surroundings, capture_output=True, text=True, check=True
+        )
+        words = shlex.split(said.stdout)
+        check(words)
+        assert words[words.index("--rdzv-endpoint") + 1] == "node0:29500"
+        assert ("--resume" in words) == run_exists
 
 
 def test_the_page_of_commands_shows_the_help_of_every_verb(monkeypatch):
@@ -139,7 +166,7 @@ def check(words: list[str]) -> None:
     assert program in OWN_PROGRAMS, f"{program} is not known to this test"
     if program == "stdiffeye":
         _check_own(rest)
-    elif program == "torchrun":
+    elif program in ("torchrun", "accelerate"):
         _check_own(rest[rest.index("stdiffeye") + 1 :])
         assert rest[rest.index("stdiffeye") - 1] == "-m"
     elif program == "make":
@@ -202,6 +229,8 @@ def _can_run(words: list[str]) -> bool:
     verb = words[0]
     if verb in ONLY_PARSED_VERBS or any(word in ONLY_PARSED_WORDS for word in words):
         return False
+    if verb == "reproduce":
+        return "--dry-run" in words or "figure3" in words
     if verb == "prepare" and "--out" in words:
         return not Path(words[words.index("--out") + 1]).exists()  # made by the fixture, by the same call
     return verb not in NEED_A_MODEL or "--model" in words or bool(models())

@@ -55,7 +55,8 @@ def run(args: Args) -> int:
     from stdiffeye.reproduce import EXPERIMENTS, RATES, Budget, reproduce
 
     folder = args.data or os.environ.get("STDIFFEYE_DATA")
-    if not folder and not (args.name in EXPERIMENTS and not EXPERIMENTS[args.name].needs_data):
+    needs_data = args.name not in EXPERIMENTS or EXPERIMENTS[args.name].needs_data
+    if needs_data and not folder and not args.dry_run:
         raise InputError("which data? Give --data FOLDER or set STDIFFEYE_DATA")
     sets = tuple(name for words in args.sets for name in words.split(",") if name)
     rates = RATES.get(args.name, ()) if args.rates is None else args.rates
