@@ -38,7 +38,7 @@ $(VENV)/.docs: $(VENV)/.base
 	@touch $@
 
 docs: $(VENV)/.docs  ## the site, in site/; warnings are errors, nothing is fetched
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Look at site/index.html"
 
 # Where the data sets lie: STDIFFEYE_DATA. Stores, features and runs are kept in WORK, where a second call goes on.

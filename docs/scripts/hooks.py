@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+from mkdocs.structure.files import File
+from notebooks import as_page, executed, notebooks
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = {"models": "Models", "results": "Results"}
@@ -32,16 +32,13 @@ def on_config(config: Any) -> Any:
 
 def made_pages() -> dict[str, Path]:
     """Pages that are not among the documents → the notebook or card that each is made of."""
-    notebooks = {f"examples/{path.stem}.md": path for path in sorted((ROOT / "examples").glob("*.ipynb"))}
+    examples = {f"examples/{path.stem}.md": path for path in notebooks()}
     cards = {f"models/{path.parent.name}.md": path for path in sorted(ROOT.glob("src/stdiffeye/models/*/card.md"))}
-    return notebooks | cards
+    return examples | cards
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Execute the notebooks, and add them and the cards to the site."""
-    from mkdocs.structure.files import File
-    from notebooks import as_page, executed
-
     for page, source in made_pages().items():
         made: dict[str, str | bytes] = {page: source.read_text(encoding="utf-8")}
         if source.suffix == ".ipynb":
