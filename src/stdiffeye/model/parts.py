@@ -89,7 +89,7 @@ class Ragged:
     def pack(self, x: Tensor) -> Tensor:
         """(B, T, …) → (n, …)."""
         flat = x.flatten(0, 1)
-        return flat if self.index is None else flat[self.index]
+        return flat if self.index is None else flat.index_select(0, self.index)
 
     def pad(self, x: Tensor) -> Tensor:
         """(n, …) → (B, T, …), zeros on padding."""

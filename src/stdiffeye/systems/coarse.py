@@ -31,7 +31,7 @@ from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
 from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token, to_tokens
 
 LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
-LONGEST_REST_S = 2.5  # how much of a longer look is drawn at once after its beginning
+BEYOND_S = 0.6  # people's last fixations end before the picture goes: a look that goes on is asked for more, and cut
 SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
 MAX_CONTINUATIONS = 8
 
@@ -67,6 +67,8 @@ class CoarseConfig:
     )
     sets: tuple[str, ...] = ()
     """Data sets whose manner of viewing is told apart, in the order of their numbers."""
+    viewing_s: tuple[float, ...] = ()
+    """How long people looked in each of these sets; a longer look is drawn piece by piece. 5 s where unknown."""
     schedule: ScheduleName = "cosine"
     diffusion_steps: int = 1000
     prediction: Prediction = "v"
@@ -79,7 +81,7 @@ class CoarseConfig:
     forget_picture: float = 0.05
     """Chance that the picture is hidden in training, for classifier-free guidance."""
     sampler: SamplerName = "ddim"
-    sampling_steps: int = 15
+    sampling_steps: int = 12
     eta: float = 0.0
 
     def __post_init__(self) -> None:
@@ -160,6 +162,11 @@ class Coarse(Part):
         """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""
         return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
 
+    def longest_trained_s(self, dataset: str) -> float:
+        """How long people looked in a data set that was trained on."""
+        known = dict(zip(self.config.sets, self.config.viewing_s, strict=False))
+        return known.get(dataset, LONGEST_TRAINED_S)
+
     # ---------------------------------------------------------------- training
 
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> CoarseBatches:
@@ -225,16 +232,17 @@ class Coarse(Part):
         manner = torch.tensor([self.manner_number(look.manner)], device=self.place.device)
         picture, blank = self._look_at(look, manner, options)
         noise, asked_s = NoiseSource(seeds), np.nan if look.seconds is None else look.seconds
+        longest_s = self.longest_trained_s(look.manner)
 
         def drawn(samples: Sequence[int], start_s: np.ndarray, first_xy: np.ndarray | None = None) -> list[Scanpath]:
-            conditions = self._asked(manner, asked_s, start_s, goes_on=first_xy is not None)
+            conditions = self._asked(manner, asked_s, start_s, longest_s, goes_on=first_xy is not None)
             place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
             rows = self.draw(picture, conditions, noise.of(samples), options, blank, place)
             return rows.scanpaths([look.frame] * len(samples))
 
         paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
-            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, look.fill)]
+            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, look.fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
@@ -243,9 +251,9 @@ class Coarse(Part):
                 paths[k] = joined(paths[k], more)
         return paths if look.seconds is None else [until(path, asked_s, look.fill) for path in paths]
 
-    def _goes_on(self, path: Scanpath, asked_s: float, fill: bool) -> bool:
+    def _goes_on(self, path: Scanpath, asked_s: float, longest_s: float, fill: bool) -> bool:
         """Whether the look was cut by the number of tokens or the times trained on, not by its own length."""
-        cut = fill or len(path) >= self.config.denoiser.max_tokens or asked_s > LONGEST_TRAINED_S
+        cut = fill or len(path) >= self.config.denoiser.max_tokens or asked_s > longest_s
         return cut and asked_s - end_s(path) > SHORTEST_REST_S
 
     def _look_at(self, look: Look, manner: Tensor, options: Options) -> tuple[Picture, Picture | None]:
@@ -255,10 +263,12 @@ class Coarse(Part):
         blank = self.look(features, words, manner, everything) if options.guidance != 1 else None
         return self.look(features, words, manner), blank
 
-    def _asked(self, manner: Tensor, seconds: float, start_s: np.ndarray, goes_on: bool) -> Conditions:
+    def _asked(
+        self, manner: Tensor, seconds: float, start_s: np.ndarray, longest_s: float, goes_on: bool
+    ) -> Conditions:
         """Conditions for times of any length: what was trained on is asked for, as much as is left of it."""
-        rest = np.minimum(seconds - start_s, LONGEST_REST_S if goes_on else LONGEST_TRAINED_S)
-        start = np.minimum(start_s, LONGEST_TRAINED_S - np.nan_to_num(rest))
+        rest = np.minimum(seconds - start_s + BEYOND_S * goes_on, longest_s)
+        start = np.minimum(start_s, longest_s - np.nan_to_num(rest))
         row = [torch.from_numpy(np.asarray(v, dtype=np.float32)).to(manner.device) for v in (start + rest, start)]
         return Conditions(manner.expand(len(start_s)), row[0], row[1], manner.new_zeros(len(start_s)))
 

@@ -7,9 +7,11 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
 import yaml
@@ -147,10 +149,24 @@ def _configuration(
     before = {} if start_from is None else read_run(Path(start_from)).parts
     parts = {}
     for name, part in config.parts.items():
-        known = [*getattr(before.get(name), "sets", ()), *(store.dataset for store in stores)]
         fills = hasattr(part, "sets") and not part.sets
-        parts[name] = replace(part, sets=tuple(dict.fromkeys(known))) if fills else part
+        parts[name] = _with_sets(part, before.get(name), stores) if fills else part
     return replace(config, parts=parts)
+
+
+def _with_sets(part: Any, before: Any, stores: Sequence[Store]) -> Any:
+    """A part's configuration with the sets that it knows already, those of these stores, and how long people looked."""
+    known = dict(zip_longest(getattr(before, "sets", ()), getattr(before, "viewing_s", ()), fillvalue=np.nan))
+    known |= {store.dataset: _viewing_s(store) for store in stores}
+    filled = replace(part, sets=tuple(known))
+    if hasattr(part, "viewing_s") and all(map(np.isfinite, known.values())):
+        filled = replace(filled, viewing_s=tuple(known.values()))
+    return filled
+
+
+def _viewing_s(store: Store) -> float:
+    known = store.columns["viewing_ms"][np.isfinite(store.columns["viewing_ms"])]
+    return round(float(np.median(known)) / 1000, 3) if len(known) else float("nan")
 
 
 def _write_run(
