@@ -70,7 +70,7 @@ def test_manner_precision_and_task_reach_the_model(client, picture, found):
         viewer = post(client, picture, precision_deg=precision_deg).json()["viewers"][0]
         return float(np.median(np.abs(np.diff(viewer["x"], 2))))
 
-    assert roughness(0.5) > 4 * roughness(0.02)
+    assert roughness(0.02) > 4 * roughness(0.002)
 
 
 def test_statistics_count_what_is_in_the_gaze(found):

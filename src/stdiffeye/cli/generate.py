@@ -43,8 +43,8 @@ class Args:
         None
     )
     """How noise becomes gaze: ddpm, ddim, dpm++ or heun; by default the model's own."""
-    guidance: float = 1.0
-    """Above 1 exaggerates what is due to the picture."""
+    guidance: Annotated[float | None, arg(metavar="W", help_behavior_hint="")] = None
+    """Above 1 exaggerates what is due to picture and words; by default the model's own."""
     split: Annotated[str | None, arg(metavar="SPLIT", help_behavior_hint="")] = None
     """Of a store: only this split."""
     trajectories: bool = True

@@ -115,7 +115,7 @@ class Model:
         px_per_degree: float | None = None,
         steps: int | None = None,
         sampler: SamplerName | None = None,
-        guidance: float = 1.0,
+        guidance: float | None = None,
     ) -> list[Generated]:
         """Trajectories of `samples` viewers of a picture, in its pixels.
 
@@ -137,7 +137,7 @@ class Model:
 
     def scanpaths(self, picture: Picture, **wanted: Any) -> list[Scanpath]:
         """Scanpaths alone, which is faster; parameters as in `generate`."""
-        options = Options(wanted.pop("steps", None), wanted.pop("sampler", None), wanted.pop("guidance", 1.0))
+        options = Options(wanted.pop("steps", None), wanted.pop("sampler", None), wanted.pop("guidance", None))
         request = Request(task=wanted.pop("task", None) or "", options=options, **wanted)
         return next(iter(self.scanpaths_of_many([picture], request)))
 

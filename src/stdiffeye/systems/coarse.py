@@ -83,6 +83,8 @@ class CoarseConfig:
     sampler: SamplerName = "ddim"
     sampling_steps: int = 12
     eta: float = 0.0
+    guidance: float = 1.0
+    """Above 1 exaggerates what is due to picture and words; 1 leaves the model alone."""
 
     def __post_init__(self) -> None:
         if self.picture.width != self.denoiser.width:
@@ -260,7 +262,9 @@ class Coarse(Part):
         device = self.place.device
         features, words = _required(look.features).to(device), look.words.to(device)
         everything = torch.ones(1, dtype=torch.bool, device=device)
-        blank = self.look(features, words, manner, everything) if options.guidance != 1 else None
+        blank = (
+            self.look(features, words, manner, everything) if options.guidance_or(self.config.guidance) != 1 else None
+        )
         return self.look(features, words, manner), blank
 
     def _asked(
@@ -303,7 +307,7 @@ class Coarse(Part):
             output = self.predict(z, now, context, picture, valid)
             if blank is not None:
                 without = self.predict(z, now, context, blank, valid)
-                output = without + options.guidance * (output - without)
+                output = without + options.guidance_or(self.config.guidance) * (output - without)
             z0 = estimate_z0(output, z, alpha, sigma, config.prediction)
             if given is not None:
                 z0 = torch.cat([torch.cat([given, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)

@@ -83,8 +83,11 @@ class Options:
 
     steps: int | None = None
     sampler: SamplerName | None = None
-    guidance: float = 1.0
+    guidance: float | None = None
     """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
+
+    def guidance_or(self, usual: float) -> float:
+        return usual if self.guidance is None else self.guidance
 
 
 AS_CONFIGURED = Options()

@@ -277,13 +277,14 @@ class Tokens(Part):
         """One sequence per seed; each is the same whatever it is generated with."""
         if look.features is None:
             raise InputError("this model looks at pictures: the stimulus has none")
-        if options.guidance != 1.0 and not self.config.forget_picture:
+        guided = options.guidance_or(1.0) != 1.0
+        if guided and not self.config.forget_picture:
             raise InputError("guidance needs a model that was trained with forget_picture above 0")
         device = self.place.device
         features, words = look.features.to(device), look.words.to(device)
         manner = torch.tensor([self.manner_number(look.manner)], device=device)
         pictures = [self.look(features, words, manner)]
-        if options.guidance != 1.0:
+        if guided:
             pictures.append(self.look(features, words, manner, torch.ones(1, dtype=torch.bool, device=device)))
         at_once, done = max(1, TOKENS_AT_ONCE // self.config.max_tokens), []
         for first in range(0, len(seeds), at_once):
@@ -307,7 +308,7 @@ class Tokens(Part):
         def denoise(z: Tensor, step: int) -> Tensor:
             z, level = z.to(device), self.noise.at(schedule, step, count, device)
             outputs = [self.predict(z, level, each) for each in trials]
-            output = outputs[0] if len(outputs) == 1 else torch.lerp(outputs[1], outputs[0], options.guidance)
+            output = outputs[0] if len(outputs) == 1 else torch.lerp(outputs[1], outputs[0], options.guidance_or(1.0))
             return estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction).cpu()
 
         z0 = sample(
