@@ -12,7 +12,7 @@ import nbformat
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-TIMEOUT_S = 600
+TIMEOUT_S = 600  # a cell takes seconds; a machine that is busy with training may take minutes
 PICTURES = {"image/png": "png", "image/gif": "gif"}
 # Progress, warnings of a terminal and the like have no place on a page.
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
