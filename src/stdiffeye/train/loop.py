@@ -102,14 +102,15 @@ def train_step(
     optimiser.zero_grad(set_to_none=True)
     parameters = list(part.parameters())
 
-    def gradients_of(number: int) -> tuple[dict[str, Tensor], tuple[Tensor | None, ...]]:
+    def gradients_of(numbered: tuple[int, Any]) -> tuple[dict[str, Tensor], tuple[Tensor | None, ...]]:
+        number, batch = numbered
         with faster_arithmetic(setting.device):
-            losses = part.loss(batches.batch(number), Draws(config.seed, number, setting.ranks, setting.device))
+            losses = part.loss(batch, Draws(config.seed, number, setting.ranks, setting.device))
         return losses, torch.autograd.grad(losses["total"] / config.accumulate, parameters, allow_unused=True)
 
     seen: dict[str, float] = {}
     numbers = range(step * config.accumulate, (step + 1) * config.accumulate)
-    for losses, gradients in _each(gradients_of, numbers, part, setting):
+    for losses, gradients in _each(gradients_of, numbers, batches, part, setting):
         for parameter, gradient in zip(parameters, gradients, strict=True):
             if gradient is not None:
                 parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
@@ -122,15 +123,20 @@ def train_step(
     return seen
 
 
-def _each(work: Callable[[int], Result], numbers: Sequence[int], part: Part, setting: Setting) -> Iterator[Result]:
-    """`work` of each batch, a core busy with each where nothing else ties them together."""
+def _each(
+    work: Callable[[tuple[int, Any]], Result], numbers: Sequence[int], batches: Batches, part: Part, setting: Setting
+) -> Iterator[Result]:
+    """`work` of each batch, a core busy with each where nothing else ties them together.
+
+    Batches are read one after the other, since what they are read from (stores, cached features) is not for two at once.
+    """
     tied = setting.ranks.world > 1 or setting.device.type != "cpu" or _drops(part) or part.extra_state()
     if len(numbers) > 1 and not tied:
-        yield from on_cores(work, numbers)
+        yield from on_cores(work, ((number, batches.batch(number)) for number in numbers))
         return
     for number in numbers:
         torch.manual_seed(number)  # dropout has no generator of its own
-        yield work(number)
+        yield work((number, batches.batch(number)))
 
 
 def _drops(part: Part) -> bool:
