@@ -128,7 +128,7 @@ def _each(
 ) -> Iterator[Result]:
     """`work` of each batch, a core busy with each where nothing else ties them together.
 
-    Batches are read one after the other, since what they are read from (stores, cached features) is not for two at once.
+    Batches are read one after the other: what they are read from (stores, cached features) is not for two at once.
     """
     tied = setting.ranks.world > 1 or setting.device.type != "cpu" or _drops(part) or part.extra_state()
     if len(numbers) > 1 and not tied:
