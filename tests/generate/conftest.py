@@ -12,6 +12,7 @@ import yaml
 
 from stdiffeye.generate import Model, load
 from stdiffeye.systems.config import load_preset, to_plain
+from stdiffeye.systems.cores import one_core
 from stdiffeye.train.checkpoint import save_weights
 
 SMALL = (
@@ -33,10 +34,9 @@ WEIGHT_SIZE = 0.05
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    """Threads that wait for each other on a busy machine cost many times the work itself."""
+    with one_core():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from stdiffeye.cli import main
 from stdiffeye.data.prepare import prepare
 from stdiffeye.data.read import read_trials
+from stdiffeye.systems.cores import one_core
 from stdiffeye.train import loop
 from stdiffeye.train.run import train
 
@@ -26,10 +27,9 @@ class BrokenOffError(Exception):
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    """Threads that wait for each other on a busy machine cost many times the work itself."""
+    with one_core():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from stdiffeye.reproduce import Budget, ablations, modalities, qualitative, stat
 from stdiffeye.reproduce.contest import Contestant, contest, plan, rates_folder, run_folder, stores_of
 from stdiffeye.reproduce.rates import RateSearch
 from stdiffeye.systems.config import load_preset
+from stdiffeye.systems.cores import one_core
 
 QUICK = ("stimuli=4", "viewers=2", "warm_up=5", "ema=0.9", "validate_stimuli=3", "validate_samples=3")
 SMALL = {
@@ -42,10 +43,9 @@ ROWS = tuple(tiny(one) for one in table1.CONTESTANTS if one.preset not in ("scan
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    """Threads that wait for each other on a busy machine cost many times the work itself."""
+    with one_core():
+        yield
 
 
 @pytest.fixture(scope="module")

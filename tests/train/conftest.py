@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-import torch
 from blob_gaze import World, make_recording_set, make_scanpath_set
 
 from stdiffeye.data.prepare import prepare
+from stdiffeye.systems.cores import one_core
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread() -> Iterator[None]:
     """Threads that wait for each other on a busy machine cost many times the work itself."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with one_core():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from web_files import TINY
 
 from stdiffeye.generate import Model
 from stdiffeye.systems.config import load_preset
+from stdiffeye.systems.cores import one_core
 from stdiffeye.web import Limits, make_app
 from stdiffeye.web.samples import sample_picture
 
@@ -23,10 +24,8 @@ LOOPBACK = "http://127.0.0.1"
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread() -> Iterator[None]:
     """Threads that wait for each other on a busy machine cost many times the work itself."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with one_core():
+        yield
 
 
 @pytest.fixture(scope="session")
