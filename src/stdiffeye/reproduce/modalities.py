@@ -13,6 +13,7 @@ from pathlib import Path
 from stdiffeye.files import write_text
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import Contestant, Standing, contest, plan, stores_of
+from stdiffeye.reproduce.table1 import commit
 
 SETS = ("osie", "doves")
 CONTESTANTS = (
@@ -24,11 +25,15 @@ CONTESTANTS = (
 
 HEAD = """# Joint, single or coarse to fine
 
-Made by `stdiffeye reproduce modalities --minutes {minutes:g}` on {day}: every system was trained for {minutes:g}
-processor minutes on the training split of the set, with the same frozen picture features, and generated {samples}
-samples for each picture of the test split. Trajectories are reduced to scanpaths by Judd's rule.
+Made by `stdiffeye reproduce modalities --minutes {minutes:g}` on {day}, commit {commit}: every system was trained for
+{minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and generated
+{samples} samples for each picture of the test split. Trajectories are reduced to scanpaths by Judd's rule.
 OSIE has no raw samples: there, joint and trajectory only learn from lifted (synthesised) samples.
 These are our data and our budget, not the paper's.
+
+Read it with care: the coarse half was developed for hours on the validation splits of these sets (positions, kind of
+prediction, length first), the other three presets were not. In a few minutes they make some hundred steps, too few to
+say which of the three is better; that coarse to fine is ahead then says that it learns fast, not that others cannot.
 """
 
 
@@ -40,7 +45,7 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
         return out
     stores = stores_of(data, sets, budget.work, quiet)
     standings = [contest(CONTESTANTS, store, budget, quiet) for store in stores.values()]
-    head = HEAD.format(minutes=budget.minutes, samples=budget.samples, day=date.today().isoformat())
+    head = HEAD.format(minutes=budget.minutes, samples=budget.samples, day=date.today().isoformat(), commit=commit())
     write_text(out, "\n".join([head, *(_section(one) for one in standings)]))
     return out
 

@@ -51,7 +51,7 @@ CPU; *ours* is the coarse half of `compact`; the saliency sampler draws from its
 These are our data and our budget, not the paper's: a peer that is behind here may be ahead with days of a GPU.
 """
 
-RATES = "Systems that are not listed kept the rate of their preset."
+UNLISTED = "Systems that are not listed kept the rate of their preset."
 
 
 def reproduce(
@@ -100,7 +100,7 @@ def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget,
     for protocol in PROTOCOLS:
         sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
     if standings[0].rates:
-        sections += ["## Learning rates", RATES, rate_table(standings)]
+        sections += ["## Learning rates", UNLISTED, rate_table(standings)]
     notes = [f"* {one.dataset}: {note}" for one in standings for note in one.result.notes]
     sections += ["## Notes", "\n".join(notes)] if notes else []
     return "\n\n".join(sections) + "\n"
