@@ -103,7 +103,7 @@ def test_a_budget_of_time_ends_training(world, tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "LOG_EVERY", 1)
     changes = (*CHANGES, "train.fine.steps=100000", "train.fine.validate_every=1000000")
     begin = time.monotonic()
-    train("compact", world.stores, tmp_path, changes=changes, minutes=1 / 60, only="fine", quiet=True)
+    train("compact", world.stores, tmp_path, changes=changes, minutes=2 / 60, only="fine", quiet=True)
     assert time.monotonic() - begin < 20
     rows = [row for row in rows_of(tmp_path / "fine") if "total" in row]
     assert 0.8 < rows[-1]["seconds"] < 3
