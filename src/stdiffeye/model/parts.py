@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from stdiffeye.errors import InputError
 
 GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
-FEW_ROWS = 8  # below so many rows matrix products go other ways, with other last bits
+FEW_ROWS = 16  # below so many rows matrix products go other ways (16 with AVX-512), with other last bits
 
 
 @dataclass(frozen=True)
