@@ -50,3 +50,18 @@ def test_steps_are_even_from_noise_to_clean():
     schedule = make_schedule("cosine", 1000)
     assert schedule.steps(5).tolist() == [999, 749, 500, 250, 0]
     assert schedule.steps(5000).tolist() == list(range(999, -1, -1))
+
+
+@pytest.mark.parametrize("name", ["cosine", "linear", "edm"])
+def test_steps_even_in_snr_begin_at_noise_and_are_even_where_it_tells(name):
+    schedule = make_schedule(name)
+    steps = schedule.steps_even_in_snr(9)
+    assert steps[0] == len(schedule) - 1
+    assert (steps.diff() < 0).all()
+    ratio = (schedule.alpha / schedule.sigma).log()[steps[1:]]
+    torch.testing.assert_close(ratio, torch.linspace(-2, 3, 8, dtype=torch.float64), atol=0.15, rtol=0)
+
+
+def test_all_steps_are_taken_where_more_are_asked_for_than_there_are():
+    schedule = make_schedule("cosine", 20)
+    assert schedule.steps_even_in_snr(50).tolist() == list(range(19, -1, -1))

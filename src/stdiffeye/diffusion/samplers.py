@@ -72,7 +72,8 @@ def sample(
     """
     if trim is not None:
         noise = Trimmed(noise, shape[0], trim)
-    chosen = schedule.steps(steps or len(schedule))
+    count = steps or len(schedule)
+    chosen = schedule.steps_even_in_snr(count) if name == "dpm++" else schedule.steps(count)
     levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
     at_step = [int(step) for step in chosen]
     z = noise.normal(*shape) * float((levels.alpha[0] ** 2 + levels.sigma[0] ** 2).sqrt())

@@ -7,7 +7,8 @@ schedules have α² = ᾱ and σ² = 1 − ᾱ; the variance-exploding one of ED
 References
 ----------
 sqrt: Li et al. 2022 (Diffusion-LM), as used by ScanDiff. cosine: Nichol & Dhariwal 2021. linear: Ho et al. 2020.
-shifted: Hoogeboom et al. 2023 (simple diffusion). edm: Karras et al. 2022.
+shifted: Hoogeboom et al. 2023 (simple diffusion). edm: Karras et al. 2022. Steps for solvers of higher order: Lu et
+al. 2022 (DPM-Solver++).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from torch import Tensor
 ScheduleName = Literal["sqrt", "cosine", "linear", "edm"]
 
 MAX_BETA = 0.999
+TELLING_LOG_RATIO = (-2.0, 3.0)
+"""ln(α/σ) where unit-variance tokens take shape: below it is all noise, above it all but clean."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,19 @@ class Schedule:
     def steps(self, count: int) -> Tensor:
         """(count,) evenly spaced steps from the noisiest one down to the cleanest."""
         return torch.linspace(len(self) - 1, 0, min(count, len(self)), dtype=torch.float64).round().long()
+
+    def steps_even_in_snr(self, count: int) -> Tensor:
+        """(count,) the noisiest step, then steps whose log ratio of signal to noise is evenly spaced where it tells.
+
+        Solvers of higher order extrapolate in this ratio (Lu et al. 2022), and overshoot where it jumps.
+        """
+        if count >= len(self):
+            return self.steps(count)
+        ratio = (self.alpha / self.sigma).log()  # falls with k
+        low, high = (min(max(bound, float(ratio[-1])), float(ratio[0])) for bound in TELLING_LOG_RATIO)
+        wanted = torch.linspace(low, high, count - 1, dtype=torch.float64)
+        nearest = (ratio[:, None] - wanted).abs().argmin(0)
+        return torch.cat([torch.tensor([len(self) - 1]), nearest]).unique().flip(0)
 
 
 def make_schedule(name: ScheduleName, steps: int = 1000, shift: float = 1.0) -> Schedule:

@@ -80,8 +80,8 @@ class CoarseConfig:
     """Chance that the manner, and the viewing time, are hidden in training, so that each is optional."""
     forget_picture: float = 0.05
     """Chance that the picture is hidden in training, for classifier-free guidance."""
-    sampler: SamplerName = "ddim"
-    sampling_steps: int = 12
+    sampler: SamplerName = "dpm++"
+    sampling_steps: int = 8
     eta: float = 0.0
     guidance: float = 1.0
     """Above 1 exaggerates what is due to picture and words; 1 leaves the model alone."""
