@@ -70,7 +70,7 @@ class FineConfig:
     log_sigma: tuple[float, float] = (-0.8, 1.3)
     """Mean and spread of ln σ in training."""
     sigma_range: tuple[float, float] = (0.02, 10.0)
-    sampler: SamplerName = "heun"
+    sampler: SamplerName = "dpm++"
     sampling_steps: int = 8
 
     def __post_init__(self) -> None:
