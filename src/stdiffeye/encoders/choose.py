@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from stdiffeye.encoders import PictureEncoder, TextEncoder
 from stdiffeye.errors import InputError
 
@@ -11,21 +13,32 @@ def picture_encoder(name: str = "efficientnet-lite0", download: bool = False) ->
 
     Parameters
     ----------
-    name : "efficientnet-lite0"; "dinov2:FOLDER" or "dinov2:HUB_ID"; "dinov2" for the paper's hub id.
+    name : "efficientnet-lite0"; "efficientnet-lite0:FILE" with late blocks that were tuned to gaze, or
+        "efficientnet-lite0-early", what these look at; "dinov2:FOLDER" or "dinov2:HUB_ID"; "dinov2" for the paper's.
     download : allow a hub id to be fetched from the network; otherwise only this machine is searched.
     """
     kind, _, where = name.partition(":")
-    if kind == "efficientnet-lite0" and not where:
+    if kind == "efficientnet-lite0":
         from stdiffeye.encoders.efficientnet import EfficientNetLite0
 
-        return EfficientNetLite0()
+        return EfficientNetLite0(where or None)
+    if name == "efficientnet-lite0-early":
+        from stdiffeye.encoders.efficientnet import EarlyEncoder
+
+        return EarlyEncoder()
     if kind == "dinov2":
         from stdiffeye.encoders import dinov2
 
         return dinov2.Dinov2(where or dinov2.HUB_ID, download)
     raise InputError(
-        f"there is no picture encoder {name!r}: expected efficientnet-lite0, dinov2:FOLDER or dinov2:HUB_ID"
+        f"there is no picture encoder {name!r}: expected efficientnet-lite0[:FILE], dinov2:FOLDER or dinov2:HUB_ID"
     )
+
+
+def located(name: str, home: Path) -> str:
+    """The same name, where a file of tuned blocks lies in or beside the folder `home`."""
+    kind, _, file = name.partition(":")
+    return f"{kind}:{home / file}" if kind == "efficientnet-lite0" and file else name
 
 
 def text_encoder(name: str = "words", download: bool = False) -> TextEncoder:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ import torch
 
 from stdiffeye.diffusion import SamplerName
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
+from stdiffeye.encoders.choose import located
 from stdiffeye.encoders.picture import PICTURE_SUFFIXES, Picture
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory
@@ -221,7 +222,7 @@ def load(name_or_path: str | Path | None = None, task: str = "", device: str = "
             continue
         load_weights(path, part)
         part.eval().requires_grad_(False).to(device)
-    return Model(config, parts, folder.name)
+    return Model(replace(config, encoder=located(config.encoder, folder)), parts, folder.name)
 
 
 def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:

@@ -31,6 +31,7 @@ Config = TypeVar("Config")
 SYSTEMS: dict[str, dict[str, str]] = {
     "compact": {"coarse": "stdiffeye.systems.coarse:Coarse", "fine": "stdiffeye.systems.fine:Fine"},
     "tokens": {"tokens": "stdiffeye.systems.tokens:Tokens"},
+    "encoder": {"looking": "stdiffeye.systems.looking:Looking"},
     "deepgaze3": {"scanpath": "stdiffeye.baselines.deepgaze3:DeepGaze3"},
     "tpp-gaze": {"scanpath": "stdiffeye.baselines.tpp_gaze:TPPGaze"},
     "hat": {"scanpath": "stdiffeye.baselines.hat:HAT"},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import write_text
+from stdiffeye.files import whole_file, write_text
 from stdiffeye.train.checkpoint import load_weights, save_weights
-from stdiffeye.train.run import RUN_FILE, read_run, weights_file
+from stdiffeye.train.run import ENCODER_FILE, RUN_FILE, read_run, weights_file
 
 
 def export(run: str | Path, out: str | Path) -> Path:
@@ -24,5 +25,8 @@ def export(run: str | Path, out: str | Path) -> Path:
         written += 1
     if not written:
         raise InputError(f"{run} has no weights yet: train it first")
+    if (run / ENCODER_FILE).is_file():
+        with whole_file(out / ENCODER_FILE) as temporary:
+            shutil.copyfile(run / ENCODER_FILE, temporary)
     write_text(out / RUN_FILE, (run / RUN_FILE).read_text(encoding="utf-8"))
     return out

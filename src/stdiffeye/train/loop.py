@@ -100,7 +100,7 @@ def train_step(
     for group in optimiser.param_groups:
         group["lr"] = config.learning_rate * rate
     optimiser.zero_grad(set_to_none=True)
-    parameters = list(part.parameters())
+    parameters = [parameter for parameter in part.parameters() if parameter.requires_grad]
 
     def gradients_of(numbered: tuple[int, Any]) -> tuple[dict[str, Tensor], tuple[Tensor | None, ...]]:
         number, batch = numbered
@@ -244,6 +244,8 @@ def _share_gradients(part: Part, ranks: Ranks) -> None:
     if ranks.world == 1:
         return
     for parameter in part.parameters():
+        if not parameter.requires_grad:
+            continue
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         dist.all_reduce(parameter.grad)

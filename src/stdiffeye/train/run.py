@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -19,8 +20,9 @@ import yaml
 from stdiffeye import __version__
 from stdiffeye.data.store import Store
 from stdiffeye.encoders import FeatureCache, picture_encoder, text_encoder
+from stdiffeye.encoders.choose import located
 from stdiffeye.errors import InputError
-from stdiffeye.files import write_text
+from stdiffeye.files import whole_file, write_text
 from stdiffeye.systems.config import (
     SystemConfig,
     TrainConfig,
@@ -36,7 +38,7 @@ from stdiffeye.train.checkpoint import load_weights
 from stdiffeye.train.loop import Setting, fit
 from stdiffeye.train.validate import validator
 
-RUN_FILE = "run.yaml"
+RUN_FILE, ENCODER_FILE = "run.yaml", "encoder.safetensors"
 
 
 def train(
@@ -73,13 +75,14 @@ def train(
         raise InputError("name at least one store: `stdiffeye prepare` makes them of data sets")
     where = _device(device)
     ranks = _join_ranks()
-    config = _configuration(preset, opened, out, changes, resume, start_from)
+    config = _with_own_encoder(_configuration(preset, opened, out, changes, resume, start_from), out, resume)
     names = [only] if only else list(config.parts)
     if only and only not in config.parts:
         raise InputError(f"{config.system} has no part {only!r}: it has {', '.join(config.parts)}")
     torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
     parts = config.build()
-    sources_of = {name: _sources(config, opened, cache, parts[name].needs_pictures) for name in names}
+    looks_with = replace(config, encoder=located(config.encoder, out))
+    sources_of = {name: _sources(looks_with, opened, cache, parts[name].needs_pictures) for name in names}
     notes: list[str] = []
     for name in names:  # what does not fit is said before hours are spent on another part
         notes += _check_fit(name, parts[name], sources_of[name], config.train[name], ranks)
@@ -145,13 +148,32 @@ def _configuration(
         return read_run(out, changes)
     if (out / RUN_FILE).is_file():
         raise InputError(f"{out} holds a run already: go on with --resume, or choose another --out")
+    changes = list(changes)
     config = load_preset(preset, changes)
-    before = {} if start_from is None else read_run(Path(start_from)).parts
+    before: dict[str, Any] = {}
+    if start_from is not None:
+        begun = read_run(Path(start_from))
+        before = begun.parts
+        if not any(change.startswith("encoder=") for change in changes):
+            config = replace(config, encoder=located(begun.encoder, Path(start_from)))
     parts = {}
     for name, part in config.parts.items():
         fills = hasattr(part, "sets") and not part.sets
         parts[name] = _with_sets(part, before.get(name), stores) if fills else part
     return replace(config, parts=parts)
+
+
+def _with_own_encoder(config: SystemConfig, out: Path, resume: bool) -> SystemConfig:
+    """Tuned blocks of the encoder are kept with the run, which looks with nothing else ever after."""
+    kind, _, file = located(config.encoder, out if resume else Path()).partition(":")
+    if kind != "efficientnet-lite0" or not file:
+        return config
+    if not Path(file).is_file():
+        raise InputError(f"there is no {file}: expected an encoder's tuned blocks there")
+    if not resume:
+        with whole_file(out / ENCODER_FILE) as temporary:
+            shutil.copyfile(file, temporary)
+    return replace(config, encoder=f"{kind}:{ENCODER_FILE}")
 
 
 def _with_sets(part: Any, before: Any, stores: Sequence[Store]) -> Any:
