@@ -71,6 +71,18 @@ def test_the_run_says_how_training_went(run):
     assert (run / "coarse" / "best.safetensors").is_file()
 
 
+def test_the_run_has_a_card_that_goes_with_it(run, tmp_path, capsys):
+    card = (run / "card.md").read_text()
+    assert "160 steps in" in card
+    assert "best on validation at step 160: gap closed osie " in card
+    assert "van der Linde" in card  # whose gaze it is
+    assert "## fine\n\nThe fine half" in card
+    stdiffeye("export", run, "--out", tmp_path / "model")
+    capsys.readouterr()
+    stdiffeye("models", tmp_path / "model")
+    assert capsys.readouterr().out.strip() == card.strip()
+
+
 def test_anybodys_scanpaths_are_animated_by_the_fine_half(run, tmp_path):
     rows = [
         {"name": "drawing.png", "subject": 1, "width": 800, "height": 600, "X": [100, 500, 300], "Y": [90, 400, 200]}

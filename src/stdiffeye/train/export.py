@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stdiffeye.errors import InputError
 from stdiffeye.files import whole_file, write_text
+from stdiffeye.train.card import CARD_FILE
 from stdiffeye.train.checkpoint import load_weights, save_weights
 from stdiffeye.train.run import ENCODER_FILE, RUN_FILE, read_run, weights_file
 
@@ -25,8 +26,9 @@ def export(run: str | Path, out: str | Path) -> Path:
         written += 1
     if not written:
         raise InputError(f"{run} has no weights yet: train it first")
-    if (run / ENCODER_FILE).is_file():
-        with whole_file(out / ENCODER_FILE) as temporary:
-            shutil.copyfile(run / ENCODER_FILE, temporary)
+    for name in (ENCODER_FILE, CARD_FILE):
+        if (run / name).is_file():
+            with whole_file(out / name) as temporary:
+                shutil.copyfile(run / name, temporary)
     write_text(out / RUN_FILE, (run / RUN_FILE).read_text(encoding="utf-8"))
     return out

@@ -34,6 +34,7 @@ from stdiffeye.systems.config import (
 )
 from stdiffeye.systems.draws import Ranks
 from stdiffeye.systems.part import BatchPlan, Part, Sources
+from stdiffeye.train.card import write_card
 from stdiffeye.train.checkpoint import load_weights
 from stdiffeye.train.loop import Setting, fit
 from stdiffeye.train.validate import validator
@@ -101,6 +102,9 @@ def train(
         clock = time.process_time if cpu_time else time.monotonic
         setting = Setting(out / name, budget, clock, ranks, where, quiet, tensorboard)
         fit(name, part, sources, settings, setting, validator(part, sources, settings))
+    if ranks.rank == 0:
+        trained = {name: part for name, part in parts.items() if (out / name).is_dir()}
+        write_card(out, config, trained, opened)
     if ranks.world > 1:
         dist.destroy_process_group()
     return out
