@@ -114,3 +114,8 @@ def test_it_says_what_it_looks_with(store, tmp_path):
     part = Looking(LookingConfig(sets=("own",)))
     with pytest.raises(InputError, match="efficientnet-lite0-early"):
         part.batches(sources(tmp_path, store), "train", BatchPlan(2, 1), augment=False)
+
+
+def test_an_encoder_draws_no_gaze(tuned):
+    with pytest.raises(InputError, match="draws no gaze"):
+        stdiffeye.load(tuned).generate(np.zeros((48, 64, 3), np.uint8))

@@ -59,4 +59,8 @@ def run(args: Args) -> None:
         quiet=args.quiet,
     )
     if not args.quiet:
-        print(f"The run is in {folder}: try `stdiffeye generate PICTURE --model {folder}`")
+        tuned = folder / "looking" / "best.safetensors"
+        use = f"generate PICTURE --model {folder}"
+        if tuned.is_file():
+            use = f"train compact STORE --set encoder=efficientnet-lite0:{tuned}"
+        print(f"The run is in {folder}: try `stdiffeye {use}`")

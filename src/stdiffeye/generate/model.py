@@ -153,6 +153,8 @@ class Model:
 
     def generate_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Generated]]:
         """Trajectories of each picture, a core busy with each."""
+        if not self.first.draws_trajectories and not self.first.draws_scanpaths:
+            raise InputError(f"{self.name} draws no gaze: it is an encoder, to train other systems with")
         if not self.first.draws_trajectories and self.fine is None:
             raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
         yield from self._of_each(pictures, request, lambda look, seeds: self._trajectories(look, seeds, request))

@@ -121,6 +121,10 @@ def findings(standings: Sequence[Standing]) -> str:
         gaps = {name: table["crps"]["mean"].value for name, table in one.result.gap_closed.items()}
         order = sorted(gaps.items(), key=lambda pair: -pair[1])
         lines.append(f"* {one.dataset}: by gap closed {', '.join(f'{name} {100 * gap:.0f} %' for name, gap in order)}.")
+        shared, means = shared_gaps(one.result)
+        order = sorted(means.items(), key=lambda pair: -pair[1])
+        said = ", ".join(f"{name} {100 * gap:.0f} %" for name, gap in order)
+        lines.append(f"    * on the metrics that every system has ({', '.join(shared)}): {said}.")
         single = {"trajectory only": "trajectory only", "ScanDiff": "scanpath only (ScanDiff)"}
         against = [
             f"{'better' if gaps['joint'] > gaps[name] else 'not better'} than {words}"
@@ -133,6 +137,15 @@ def findings(standings: Sequence[Standing]) -> str:
         said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
         lines.append(f"    * order of the systems under CRPS against that under other protocols (Spearman): {said}.")
     return "\n".join(lines)
+
+
+def shared_gaps(result: Result) -> tuple[list[str], dict[str, float]]:
+    """Metrics that every system has (some draw no durations), and each system's mean gap closed over these."""
+    tables = {name: table["crps"] for name, table in result.gap_closed.items()}
+    known = next(iter(tables.values()))
+    shared = [m for m in known if m != "mean" and all(m in table for table in tables.values())]
+    shared = [m for m in shared if all(np.isfinite(table[m].value) for table in tables.values())]
+    return shared, {name: float(np.mean([table[m].value for m in shared])) for name, table in tables.items()}
 
 
 def rank_agreement(result: Result, one: str, other: str) -> float:
