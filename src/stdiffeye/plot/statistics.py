@@ -29,6 +29,8 @@ HUMAN_FILL = "#D9D9D9"
 # Shown up to this quantile: the last percent would squeeze all the rest.
 SHOWN_TO = 0.99
 SHOWN_QUARTILES = 6.0
+BEYOND_PEOPLE = 2.0  # how far beyond people's a panel goes, in value and in density
+NOTED = 4  # systems whose distances are noted in a panel
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1, 1.5)))
 
 
@@ -115,9 +117,9 @@ def _distribution(ax: Axes, one: Distribution) -> None:
 
 
 def _note_distances(ax: Axes, one: Distribution) -> None:
-    """KS of each system, in its colour, above the panel where no curve passes."""
+    """KS of each system, in its colour, above the panel where no curve passes; none where they would not fit."""
     words = [(f"KS {distance.ks:.2f}", category(n)) for n, distance in enumerate(one.distances.values())]
-    for place, (text, colour) in enumerate(reversed(words[:4])):
+    for place, (text, colour) in enumerate(reversed(words) if len(words) <= NOTED else ()):
         ax.text(1 - 0.27 * place, 1.0, text, color=colour, fontsize=7, ha="right", va="bottom", transform=ax.transAxes)
 
 
@@ -126,6 +128,9 @@ def _curves(ax: Axes, values: Mapping[str, Floats], circular: bool, bounds: tupl
     if not known:
         return
     low, high = bounds or (0.0, max(_shown_to(sample) for sample in known))
+    people = values.get(HUMAN)
+    if bounds is None and people is not None and len(people):
+        high = min(high, BEYOND_PEOPLE * _shown_to(people))
     high = high if high > low else low + 1
     middle = (np.arange(CELLS) + 0.5) * ((high - low) / CELLS) + low
     for number, (side, sample) in enumerate(values.items()):
@@ -137,6 +142,9 @@ def _curves(ax: Axes, values: Mapping[str, Floats], circular: bool, bounds: tupl
         ax.plot(middle, height, label=side, **_look(side, number))
     ax.set(xlim=(low, high), ylabel="density")
     ax.set_ylim(bottom=0)
+    if people is not None and len(people):  # a system that does one thing only would flatten all others
+        peak = float(smooth_density(people, low, high, circular).max())
+        ax.set_ylim(top=min(ax.get_ylim()[1], BEYOND_PEOPLE * peak))
 
 
 def _shown_to(sample: Floats) -> float:
