@@ -180,10 +180,6 @@ class Peer(Part):
     def cells(self) -> tuple[int, int]:
         return self.config.picture.rows, self.config.picture.columns
 
-    def manner_number(self, dataset: str) -> int:
-        """1-based number of a data set; 0 for one that was not trained on."""
-        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
-
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> CoarseBatches:
         return CoarseBatches(self, sources, split, plan, FLIP if augment else NO_CHANGE)
 

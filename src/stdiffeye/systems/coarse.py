@@ -160,10 +160,6 @@ class Coarse(Part):
     def cells(self) -> tuple[int, int]:
         return self.config.picture.rows, self.config.picture.columns
 
-    def manner_number(self, dataset: str) -> int:
-        """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""
-        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
-
     def longest_trained_s(self, dataset: str) -> float:
         """How long people looked in a data set that was trained on."""
         known = dict(zip(self.config.sets, self.config.viewing_s, strict=False))

@@ -72,7 +72,7 @@ class Looking(Part):
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> LookingBatches:
         if sources.features is None or sources.features.encoder.name != EarlyEncoder.name:
             raise InputError(f"this part tunes {EarlyEncoder.name}: leave the preset's encoder as it is")
-        return LookingBatches(self.config, sources, split, plan, augment)
+        return LookingBatches(self, sources, split, plan, augment)
 
     def loss(self, batch: PictureTensors, draws: Draws) -> dict[str, Tensor]:
         config, pictures = self.config, len(batch.manner)
@@ -98,8 +98,8 @@ class Looking(Part):
 class LookingBatches:
     """Pictures of the stores and where all their viewers looked."""
 
-    def __init__(self, config: LookingConfig, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
-        self.config, self.plan, self.augment = config, plan, augment
+    def __init__(self, part: Looking, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
+        self.part, self.plan, self.augment = part, plan, augment
         change = Augment(cut=0.0, later=0.0) if augment else NO_CHANGE
         self.source = ScanpathBatches(sources.stores, split, plan.stimuli, 1, seed=plan.seed, augment=change)
         assert sources.features is not None
@@ -107,27 +107,24 @@ class LookingBatches:
 
     def batch(self, step: int) -> PictureTensors:
         chosen = self.source.choose(step, self.plan.ranks.mine)
-        crops = self.augment and np.random.default_rng([self.plan.seed, step, 1]).random() < self.config.crop
+        crops = self.augment and np.random.default_rng([self.plan.seed, step, 1]).random() < self.part.config.crop
         boxes = np.stack([self._box(c.rng) if crops else WHOLE for c in chosen])
         early = self.features.get([c.stimulus.picture for c in chosen if c.stimulus.picture], [c.flip for c in chosen])
         shares = [
             self._shares(self.source.places(c.stimulus, c.flip), box) for c, box in zip(chosen, boxes, strict=True)
         ]
-        manner = [self._manner(c.stimulus.dataset) for c in chosen]
+        manner = [self.part.manner_number(c.stimulus.dataset) for c in chosen]
         tensors = (torch.from_numpy(early).float(), torch.tensor(manner), torch.from_numpy(boxes), torch.stack(shares))
         return PictureTensors(*(tensor.to(self.plan.device) for tensor in tensors))
 
     def _box(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        width = rng.uniform(self.config.smallest_crop, 1)
+        width = rng.uniform(self.part.config.smallest_crop, 1)
         height = min(1.0, width * rng.uniform(0.9, 1.1))
         left, top = rng.random(2) * (1 - width, 1 - height)
         return np.array([left, top, width, height], dtype=np.float32)
 
     def _shares(self, places: NDArray[np.float32], box: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(cell_shares((places - box[:2]) / box[2:], *GRID))
-
-    def _manner(self, dataset: str) -> int:
-        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
 
 
 WHOLE = np.array([0, 0, 1, 1], dtype=np.float32)

@@ -102,9 +102,14 @@ class Batches(Protocol):
 class Part(nn.Module):
     """A network that is trained by itself: a whole system, or one half of one."""
 
+    config: Any
     needs_pictures: bool = True
     draws_scanpaths: bool = False
     draws_trajectories: bool = False
+
+    def manner_number(self, dataset: str) -> int:
+        """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""
+        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
 
     @abstractmethod
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> Batches:

@@ -117,10 +117,6 @@ class Tokens(Part):
         hidden = config.latent // 2
         return nn.Sequential(nn.Linear(per_token, hidden), nn.ReLU(), nn.Linear(hidden, 2 * config.patch))
 
-    def manner_number(self, dataset: str) -> int:
-        """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""
-        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
-
     def extra_state(self) -> dict[str, Tensor]:
         return {} if self.noise.steps is None else self.noise.steps.state()
 
