@@ -76,6 +76,8 @@ def test_the_run_has_a_card_that_goes_with_it(run, tmp_path, capsys):
     assert "160 steps in" in card
     assert "best on validation at step 160: gap closed osie " in card
     assert "van der Linde" in card  # whose gaze it is
+    trials = sum(trial["split"] == "train" for trial in map(json.loads, (run.parent / "scanpaths/trials.jsonl").open()))
+    assert f"* OSIE, {trials} trials of the train split" in card
     assert "## fine\n\nThe fine half" in card
     stdiffeye("export", run, "--out", tmp_path / "model")
     capsys.readouterr()

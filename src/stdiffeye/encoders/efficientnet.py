@@ -61,12 +61,12 @@ class EfficientNetLite0:
         if late is not None:
             self.name = f"{NAME}:{late}"
             self.late.load(Path(late))
-        self._hash = weights_hash(nn.ModuleList([self.early, self.late]))
+        self._identity = _identity(NAME, self.early, self.late)
 
     @property
     def identity(self) -> str:
         """Name, input size, version and a hash of the weights."""
-        return f"{NAME}-{INPUT_SIZE[0]}x{INPUT_SIZE[1]}-v{VERSION}-{self._hash}"
+        return self._identity
 
     @torch.inference_mode()
     def encode(self, pictures: Sequence[Picture], flip: bool = False) -> Tensor:
@@ -89,11 +89,11 @@ class EarlyEncoder:
 
     def __init__(self) -> None:
         self.early = Early(plain_network())
-        self._hash = weights_hash(self.early)
+        self._identity = _identity(self.name, self.early)
 
     @property
     def identity(self) -> str:
-        return f"{self.name}-{INPUT_SIZE[0]}x{INPUT_SIZE[1]}-v{VERSION}-{self._hash}"
+        return self._identity
 
     @torch.inference_mode()
     def encode(self, pictures: Sequence[Picture], flip: bool = False) -> Tensor:
@@ -174,6 +174,10 @@ class _Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.layers(x) if self.has_skip else self.layers(x)
+
+
+def _identity(name: str, *networks: nn.Module) -> str:
+    return f"{name}-{INPUT_SIZE[0]}x{INPUT_SIZE[1]}-v{VERSION}-{weights_hash(nn.ModuleList(networks))}"
 
 
 def _settle(network: nn.Module) -> None:

@@ -52,7 +52,8 @@ def _history(log: Path) -> str:
 
 def _cited(store: Store) -> str:
     about = store.info["description"]
-    return f"* {about['title']}, train split of {len(store):,} trials: {about['citation']} Licence: {about['licence']}"
+    trials = len(store.where("train"))
+    return f"* {about['title']}, {trials:,} trials of the train split: {about['citation']} Licence: {about['licence']}"
 
 
 def _head(part: Part) -> str:
