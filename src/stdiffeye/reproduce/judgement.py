@@ -9,7 +9,7 @@ import numpy as np
 
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.data.store import Store
-from stdiffeye.gaze import Scanpath, Trial
+from stdiffeye.gaze import Scanpath, Trial, truncate
 from stdiffeye.generate.files import Wanted, wanted_of
 from stdiffeye.generate.model import Model, Request
 from stdiffeye.metrics import Result, evaluate, pairwise
@@ -83,12 +83,13 @@ def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
 
 
 def samples_of(model: Model, wanted: Sequence[Wanted], trajectories: bool, quiet: bool) -> list[Trial]:
-    """Gaze for each, in the frame of the picture's file."""
+    """Gaze for each, in the frame of the picture's file; trajectories end where the stores cut people's."""
     trials: list[Trial] = []
     for one in track(wanted, "looking", quiet=quiet):
         if trajectories:
             gaze = next(iter(model.generate_many([one.picture], one.request)))
-            trials += [_trial(one, k, t.scanpath(), t) for k, t in enumerate(gaze)]
+            cut = [truncate(t, t.scanpath()) for t in gaze]
+            trials += [_trial(one, k, path, trajectory) for k, (trajectory, path) in enumerate(cut)]
         else:
             paths = next(iter(model.scanpaths_of_many([one.picture], one.request)))
             trials += [_trial(one, k, path, None) for k, path in enumerate(paths)]
