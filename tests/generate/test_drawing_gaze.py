@@ -12,7 +12,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trial, extract
 from stdiffeye.gaze.lifting import skeleton
 from stdiffeye.generate import animate
-from stdiffeye.generate.model import Request, batched
+from stdiffeye.generate.model import Request, batched, load
 from stdiffeye.systems.part import Options
 
 
@@ -150,9 +150,16 @@ def test_the_trackers_precision_is_the_root_mean_square_of_its_steps(model):
     assert np.sqrt((steps_deg**2).sum(1).mean()) == pytest.approx(precision_deg, rel=0.01)
     median_speed = np.median(np.hypot(*steps_deg.T)) * rate_hz
     assert model.fine._noise_deg_s(precision_deg, draw=0.7) == pytest.approx(median_speed, rel=0.01)
-    still = Scanpath([[400.0, 300.0], [420.0, 300.0]], Frame(800, 600, 30), [500.0, 500.0])
-    noisy, quiet = (model.fine.animate([still], [1], precision_deg=p)[0] for p in (0.05, 0.005))
-    assert np.diff(noisy.xy_px, axis=0).std() > 2 * np.diff(quiet.xy_px, axis=0).std()
+
+
+@pytest.mark.parametrize("precision_deg", [0.005, 0.02])
+def test_the_shipped_fine_half_is_as_noisy_as_the_tracker_that_was_asked_for(precision_deg):
+    fine, px_per_degree = load("freeview").fine, 30
+    still = Scanpath([[400.0, 300.0], [420.0, 300.0]], Frame(800, 600, px_per_degree), [900.0, 900.0])
+    moved = fine.animate([still] * 8, list(range(8)), precision_deg=precision_deg)
+    steps_deg = np.concatenate([np.hypot(*np.diff(one.xy_px[24:192], axis=0).T) for one in moved]) / px_per_degree
+    expected = np.median(np.hypot(*np.random.default_rng(0).normal(0, precision_deg / np.sqrt(2), (2, 10_000))))
+    assert np.median(steps_deg) == pytest.approx(expected, rel=0.3)
 
 
 def test_animate_keeps_trials_and_tells_those_that_it_cannot_move(run):
