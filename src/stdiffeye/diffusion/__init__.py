@@ -1,6 +1,14 @@
 """Schedules, objectives and samplers. They do not know the network."""
 
-from stdiffeye.diffusion.objective import LossAwareSteps, Prediction, add_noise, estimate_z0, network_input, target
+from stdiffeye.diffusion.objective import (
+    LossAwareSteps,
+    Prediction,
+    add_noise,
+    edm_gain,
+    estimate_z0,
+    network_input,
+    target,
+)
 from stdiffeye.diffusion.samplers import NoiseSource, SamplerName, sample
 from stdiffeye.diffusion.schedule import Schedule, ScheduleName, karras_grid, make_schedule
 
@@ -12,6 +20,7 @@ __all__ = [
     "Schedule",
     "ScheduleName",
     "add_noise",
+    "edm_gain",
     "estimate_z0",
     "karras_grid",
     "make_schedule",
