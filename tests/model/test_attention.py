@@ -52,7 +52,7 @@ def test_denoising_attention_is_the_posterior_mean_of_a_density(sigma):
 
 
 @pytest.mark.parametrize(
-    "switches", [{}, MODERN, {**MODERN, "positions": "relative", "reach": 3, "convolution": 3}], ids=str
+    "switches", [{}, MODERN, {**MODERN, "positions": "relative", "reach": 3, "convolution": 3, "gated": True}], ids=str
 )
 def test_padding_never_leaks(switches):
     denoiser = made(DenoiserConfig(**(vars(TINY) | switches)))
@@ -125,3 +125,13 @@ def test_switches_that_contradict_each_other_are_refused():
         Denoiser(DenoiserConfig(width=16, heads=3))
     with pytest.raises(InputError, match=r"time: adaln\) needs norm: pre"):
         Denoiser(DenoiserConfig(width=16, heads=2, time="adaln"))
+
+
+def test_gates_pass_the_input_on():
+    denoiser = made(DenoiserConfig(**(vars(TINY) | MODERN | {"gated": True})))
+    with torch.no_grad():
+        denoiser.head[0].weight.zero_()
+        denoiser.head[0].bias.copy_(torch.tensor([0.0, 0.0, 0.5, -1.0, 2.0, 0.0]))
+        z = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0))
+        output = denoiser(z, torch.full((2,), 10.0))
+    torch.testing.assert_close(output, z * torch.tensor([-1.0, 2.0, 0.0]) + torch.tensor([0.0, 0.0, 0.5]))

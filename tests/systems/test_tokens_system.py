@@ -12,6 +12,7 @@ from tiny import TOKENS, path_of, recordings, scanpaths, sources
 from together import together
 
 from stdiffeye.data.batches import stimuli_of
+from stdiffeye.diffusion import estimate_z0
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.index import fixation_index
 from stdiffeye.model.tokens import PAD, to_patches
@@ -177,7 +178,27 @@ def test_patches_of_one_sample_are_the_network_without_patches(world):
 
 def test_patched_tokens_hold_the_samples_of_the_unpatched(world):
     one, eight = (batch_of(made({"space": "data", "noise": EDM, "patch": p}), world) for p in (1, 8))
-    assert torch.equal(to_patches(one.gaze, 8), made({"space": "data", "noise": EDM, "patch": 8}).encode(eight))
+    part = made({"space": "data", "noise": EDM, "patch": 8})
+    torch.testing.assert_close(part.decode(part.encode(eight)), one.gaze, rtol=1e-5, atol=1e-5)
+
+
+def test_the_first_cosine_of_a_token_is_its_place(world):
+    part = made({"space": "data", "noise": EDM, "patch": 8})
+    batch = batch_of(part, world)
+    tokens = part.encode(batch).unflatten(-1, (8, -1))
+    mean = to_patches(batch.gaze, 8).unflatten(-1, (8, -1)).mean(2)
+    torch.testing.assert_close(tokens[:, :, 0] / 8**0.5, mean, rtol=1e-5, atol=1e-5)
+
+
+def test_an_untrained_network_leaves_gaze_smooth(world):
+    """Noise that is too fast for eyes is taken out by the scale of each cosine alone."""
+    part = made({"space": "data", "noise": EDM, "patch": 8})
+    z = torch.randn(4, 10, part.config.token_width, generator=torch.Generator().manual_seed(0))
+    levels = torch.ones(4), torch.ones(4)
+    z0 = part.decode(estimate_z0(torch.zeros_like(z), z, *levels, "edm", part.spread))[..., :2]
+    within = (z0[:, 1:] - z0[:, :-1])[:, torch.arange(z0.shape[1] - 1) % 8 != 7]
+    noise = part.decode(z)[..., :2]
+    assert within.std() < 0.1 * (noise[:, 1:] - noise[:, :-1]).std()
 
 
 def test_tokens_hold_place_time_step_and_index(world):

@@ -40,6 +40,8 @@ class DenoiserConfig:
     """Every how many blocks the picture is asked, counted from the first; 0 for never."""
     denoising_attention: bool = False
     convolution: int = 0
+    gated: bool = False
+    """Whether the output also holds the input, each number times a gate, so that noise is passed on as it is."""
     hidden: int = 512
     """Width of the hidden layer in the input and output projections (as Diffusion-LM has); 0 for plain linear ones."""
 
@@ -80,7 +82,7 @@ class Denoiser(nn.Module):
         if config.time == "adaln":
             self.modulate = nn.Sequential(nn.SiLU(), nn.Linear(config.width, 9 * config.width))
         self.norm = nn.LayerNorm(config.width)
-        self.head = projection(config.width, config.hidden, config.channels)
+        self.head = projection(config.width, config.hidden, config.channels * (1 + config.gated))
         self._initialise()
 
     def _initialise(self) -> None:
@@ -121,7 +123,11 @@ class Denoiser(nn.Module):
         for block in self.blocks:
             keys_values = next(answers, None) if block.ask is not None else None
             x = block(x, ragged, t, modulation, keys_values, where)  # (n, D)
-        return ragged.pad(self.head(self.norm(x)))  # (B, T, C)
+        output = self.head(self.norm(x))  # (n, C), or (n, 2C) with gates
+        if self.config.gated:
+            own, gate = output.chunk(2, dim=-1)
+            output = own + gate * ragged.pack(z)
+        return ragged.pad(output)  # (B, T, C)
 
     def look(self, tokens: Tensor, place: Tensor, log_density: Tensor | None = None) -> Picture:
         """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""

@@ -14,6 +14,7 @@ PAD = -3.0
 LONGEST_INDEX = 100.0
 """Longest wavelength of sines over the fixation index, which counts to about 17."""
 
+SMALLEST_SPREAD = 1e-3  # of a cosine of a token's samples, in the picture's 0.22ths: a quarter of a pixel in 1024
 IndexEncoding = Literal["raw", "learnable", "sinusoidal"]
 
 
@@ -73,6 +74,46 @@ class IndexAdded(nn.Module):
         """(B, T) → (B, N, D); nothing is added where a sample is padding."""
         code = self.code(rho, fixations) * valid[..., None]  # (B, T, E)
         return self.project(to_patches(code, self.patch))  # (B, N, D)
+
+
+class PatchBasis(nn.Module):
+    """The samples of a token as cosines of rising frequency (an orthonormal DCT-II), and how large each one is in gaze.
+
+    Noise that is independent per sample is so per cosine too, so nothing changes but this: that eyes rest most of the
+    time, and how fast they can move, is in `spread` and need not be learned.
+    """
+
+    turn: Tensor
+    spread: Tensor
+
+    def __init__(self, patch: int, rate_hz: float, channels: list[str]) -> None:
+        super().__init__()
+        self.channels = len(channels)
+        k, t = torch.arange(patch)[:, None], torch.arange(patch)
+        turn = (torch.pi / patch * (t + 0.5) * k).cos() * (2 / patch) ** 0.5
+        turn[0] /= 2**0.5
+        spread = [self._spread(channel, k[:, 0] * rate_hz / (2 * patch), patch) for channel in channels]
+        self.register_buffer("turn", turn, persistent=False)  # (p, p)
+        self.register_buffer("spread", torch.stack(spread, -1).flatten(), persistent=False)  # (p·C,)
+
+    @staticmethod
+    def _spread(channel: str, hz: Tensor, patch: int) -> Tensor:
+        """(p,) standard deviation of the cosines of `hz`, in the channels' units; measured on DOVES."""
+        hz = hz.clamp(min=1e-3)
+        fit = {
+            "place": 3.3 / hz / (1 + (hz / 25) ** 2) ** 0.8,
+            "index": 2.6 / hz**2,
+            "step": torch.full_like(hz, SMALLEST_SPREAD),  # Δt is the same for all samples
+        }
+        return fit[channel].clamp(SMALLEST_SPREAD, patch**0.5)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(B, N, p·C) samples → cosines."""
+        return (self.turn @ tokens.unflatten(2, (-1, self.channels))).flatten(2)
+
+    def back(self, cosines: Tensor) -> Tensor:
+        """(B, N, p·C) cosines → samples."""
+        return (self.turn.T @ cosines.unflatten(2, (-1, self.channels))).flatten(2)
 
 
 def to_patches(samples: Tensor, patch: int) -> Tensor:

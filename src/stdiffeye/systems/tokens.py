@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from stdiffeye.diffusion import NoiseSource, add_noise, estimate_z0, network_input, sample, target
+from stdiffeye.diffusion import NoiseSource, add_noise, edm_gain, estimate_z0, network_input, sample, target
 from stdiffeye.diffusion.samplers import Callback
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory
@@ -27,6 +27,7 @@ from stdiffeye.model.picture import DensityHead, Fusion, grid_centres
 from stdiffeye.model.tokens import (
     IndexAdded,
     IndexCode,
+    PatchBasis,
     change_point,
     from_patches,
     leading_run,
@@ -85,6 +86,7 @@ class Tokens(Part):
         width, sets = config.picture.width, len(config.sets)
         per_token, cells = config.patch * config.channels, (config.picture.rows, config.picture.columns)
         self.units, self.noise = Units(config), NoiseLevels(config.noise)
+        self.basis = PatchBasis(config.patch, config.rate_hz, self.units.channels) if config.cosines else None
         self.fusion = Fusion(config.picture)
         self.density = DensityHead(config.picture, sets) if config.picture.density else None
         if config.network == "unet":
@@ -117,6 +119,11 @@ class Tokens(Part):
         hidden = config.latent // 2
         return nn.Sequential(nn.Linear(per_token, hidden), nn.ReLU(), nn.Linear(hidden, 2 * config.patch))
 
+    @property
+    def spread(self) -> Tensor | float:
+        """Standard deviation of the numbers of a token."""
+        return 1.0 if self.basis is None else self.basis.spread
+
     def extra_state(self) -> dict[str, Tensor]:
         return {} if self.noise.steps is None else self.noise.steps.state()
 
@@ -140,9 +147,9 @@ class Tokens(Part):
         noise = draws.normal(b, config.max_tokens, config.token_width)[:, : z0.shape[1]]  # (B, N, Z)
         z = add_noise(z0, noise, level.alpha, level.sigma)
         output = self.predict(z, level, trials).float()
-        z0_hat = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction)
-        error = (output - target(z0, noise, level.alpha, level.sigma, config.noise.prediction)) ** 2
-        parts = {"denoise": row_mean(error, self._counted(x))}
+        z0_hat = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.spread)
+        error = (output - target(z0, noise, level.alpha, level.sigma, config.noise.prediction, self.spread)) ** 2
+        parts = {"denoise": row_mean(error, self._counted(x) * self._importance(level, z0))}
         parts |= self._decoding_losses(x, z0_hat if config.loss.decode == "predicted" else z0, z0)
         weights = {"recon": config.loss.recon, "validity": config.loss.validity, "prior": config.loss.prior}
         rows = sum((weights.get(name, 1.0) * part for name, part in parts.items()), torch.zeros_like(level.weight))
@@ -176,7 +183,14 @@ class Tokens(Part):
         valid = self._valid(x)[..., None]
         if self.config.loss.on_padding:
             return torch.ones_like(valid)
+        if self.basis is not None:  # a lost sample is in every cosine of its token
+            lost = to_patches(x.is_gaze[..., None] & ~x.known, self.config.patch).any(-1, keepdim=True)
+            return valid & ~lost
         return valid & to_patches(x.known, self.config.patch) if self.config.space == "data" else valid
+
+    def _importance(self, level: Level, z0: Tensor) -> Tensor | float:
+        """(B, 1, Z) weight of the numbers of a token: at every noise level, those that can be told from it."""
+        return 1.0 if self.basis is None else edm_gain(level.sigma, z0, self.spread)
 
     def _valid(self, x: TokenTensors) -> Tensor:
         """(B, N) tokens that hold any gaze, or the tokens that were drawn where length comes first."""
@@ -197,7 +211,8 @@ class Tokens(Part):
         """z0 (B, N, Z): g of the samples, or the samples themselves."""
         config = self.config
         if config.space == "data":
-            return to_patches(x.gaze, config.patch)
+            tokens = to_patches(x.gaze, config.patch)
+            return tokens if self.basis is None else self.basis(tokens)
         gaze = x.gaze
         if config.decodes_index and config.encoding != "raw":
             code = self._code(x, gaze[..., :1])
@@ -213,6 +228,8 @@ class Tokens(Part):
 
     def decode(self, z0: Tensor) -> Tensor:
         """(B, T, C) samples in the network's units."""
+        if self.basis is not None:
+            return from_patches(self.basis.back(z0), self.config.patch)
         tokens = z0 if self.config.space == "data" else self.decoder(z0[..., : self.config.latent])
         return from_patches(tokens, self.config.patch)
 
@@ -234,9 +251,10 @@ class Tokens(Part):
         where = None
         if self.config.denoiser.denoising_attention:
             # A token's place is the mean of its samples', whose noise is that much smaller.
-            token_xy = z.unflatten(-1, (self.config.patch, -1))[..., :2].mean(2)  # (B, N, 2)
+            numbers = z.unflatten(-1, (self.config.patch, -1))[..., :2]  # (B, N, p, 2)
+            token_xy = numbers.mean(2) if self.basis is None else numbers[:, :, 0] / self.config.patch**0.5  # (B, N, 2)
             where = Geometry.of(token_xy, level.alpha, level.sigma / self.config.patch**0.5, self.cell)
-        seen = network_input(z, level.alpha, level.sigma)
+        seen = network_input(z, level.alpha, level.sigma, self.spread)
         return self.denoiser(
             seen, level.time, trials.context, trials.picture, trials.valid, where=where, added=trials.added
         )
@@ -305,7 +323,7 @@ class Tokens(Part):
             z, level = z.to(device), self.noise.at(schedule, step, count, device)
             outputs = [self.predict(z, level, each) for each in trials]
             output = outputs[0] if len(outputs) == 1 else torch.lerp(outputs[1], outputs[0], options.guidance_or(1.0))
-            return estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction).cpu()
+            return estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.spread).cpu()
 
         z0 = sample(
             options.sampler or config.sampler,

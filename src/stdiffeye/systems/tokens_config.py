@@ -121,6 +121,11 @@ class TokensConfig:
             raise InputError(f"a fixation is a token by itself: modality scanpath needs patch: 1, not {self.patch}")
 
     @property
+    def cosines(self) -> bool:
+        """Whether a token holds the cosines of its samples, not the samples: where noise is scaled to each number."""
+        return self.space == "data" and self.patch > 1 and self.noise.prediction == "edm"
+
+    @property
     def has_index(self) -> bool:
         return self.modality == "joint"
 

@@ -133,8 +133,9 @@ class TokenBatches:
         known = ~np.isnan(rows[:, columns])
         scaled = self.units.scaled(_filled(rows)[:, columns])
         short = full - len(rows)
-        # Where the length is fixed, the gaze rests at its last place; elsewhere padding has a value of its own.
-        padding = np.repeat(scaled[-1:], short, axis=0) if config.length == "fixed" else np.full((short, 1), PAD)
+        # Where nothing reads the length from padding, the gaze rests at its last place; elsewhere it has its own value.
+        rests = config.length != "validity"
+        padding = np.repeat(scaled[-1:], short, axis=0) if rests else np.full((short, 1), PAD)
         padding = np.broadcast_to(padding, (short, len(columns)))
         return (
             np.concatenate([scaled, padding]).astype(np.float32),

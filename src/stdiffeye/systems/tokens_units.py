@@ -31,6 +31,7 @@ class Units:
         self.time_at = 2 if timed else None
         self.index_at = 2 + timed if config.decodes_index else None
         self.step_s = 1 / config.rate_hz
+        self.channels = ["place", "place", *(["step"] if timed else []), *(["index"] if config.decodes_index else [])]
 
     def scaled(self, rows: Rows) -> Rows:
         if self.plain:
