@@ -93,16 +93,17 @@ def reproduce(
 
 
 def claim_table(standings: Sequence[Standing]) -> str:
-    """Each claim and, per set, whether the gap closed agrees and by how many points."""
+    """Each claim and, per set, whether the gap closed agrees and by how many points, where intervals lie apart."""
     lines = [f"| claim | {' | '.join(one.dataset for one in standings)} |", "|---|" + "---|" * len(standings)]
     for claim, better, worse in CLAIMS:
         cells = []
         for one in standings:
-            gaps = {name: table["crps"]["mean"].value for name, table in one.result.gap_closed.items()}
+            gaps = {name: table["crps"]["mean"] for name, table in one.result.gap_closed.items()}
             if better not in gaps or worse not in gaps:
                 cells.append(ABSENT)
                 continue
-            points = 100 * (gaps[better] - gaps[worse])
-            cells.append(f"{'agrees' if points > 0 else 'does not agree'} ({points:+.0f} points)")
+            up, down = gaps[better], gaps[worse]
+            apart = "agrees" if up.low > down.high else "does not agree" if up.high < down.low else "not decided"
+            cells.append(f"{apart} ({100 * (up.value - down.value):+.0f} points)")
         lines.append(f"| {claim} | {' | '.join(cells)} |")
     return "\n".join(lines)
