@@ -69,7 +69,7 @@ def test_the_papers_form_is_as_section_2_says():
     assert load_preset("ablation-trajectory").parts["tokens"].channels == 3
     scandiff = load_preset("scandiff").parts["tokens"]
     assert (scandiff.channels, scandiff.max_tokens) == (3, 16)
-    assert load_preset("joint-small").parts["tokens"].token_width == 32
+    assert load_preset("joint-small").parts["tokens"].token_width == 24 * 4
 
 
 @pytest.mark.parametrize("name", sorted(PAPER | ABLATIONS | OTHERS))
