@@ -14,7 +14,7 @@ PAD = -3.0
 LONGEST_INDEX = 100.0
 """Longest wavelength of sines over the fixation index, which counts to about 17."""
 
-SMALLEST_SPREAD = 1e-3  # of a cosine of a token's samples, in the picture's 0.22ths: a quarter of a pixel in 1024
+SMALLEST_SPREAD = 1e-3  # of a token's cosine: a quarter of a pixel in a picture of 1024
 IndexEncoding = Literal["raw", "learnable", "sinusoidal"]
 
 

@@ -34,7 +34,7 @@ These are our data and our budget, not the paper's.
 Read it with care: the coarse half was developed for hours on the validation splits of these sets (positions, kind of
 prediction, length first), joint and trajectory only for one, scanpath only not at all. In a few minutes they make a few
 hundred steps, too few to say which is better; that coarse to fine is ahead then says that it learns fast, not that
-others cannot: the shipped `joint`, with 47 minutes, closes half of the gap on OSIE.
+others cannot ([the shipped `joint`](models.md) had more time).
 """
 
 

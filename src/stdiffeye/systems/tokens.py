@@ -208,7 +208,7 @@ class Tokens(Part):
     # ---------------------------------------------------------------- the network
 
     def encode(self, x: TokenTensors) -> Tensor:
-        """z0 (B, N, Z): g of the samples, or the samples themselves."""
+        """z0 (B, N, Z): g of the samples, their cosines, or the samples themselves."""
         config = self.config
         if config.space == "data":
             tokens = to_patches(x.gaze, config.patch)
