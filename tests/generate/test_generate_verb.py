@@ -231,3 +231,11 @@ def test_models_lists_what_is_shipped(capsys):
     assert stdiffeye("models") == 0
     assert "`stdiffeye models NAME` shows a model's card" in capsys.readouterr().out
     assert stdiffeye("models", "nobody") == 2
+
+
+@pytest.mark.parametrize(("model", "ends_early"), [("joint", True), ("freeview", False)])
+def test_a_look_that_ends_before_the_asked_time_is_noted(model, ends_early, tmp_path, capsys):
+    colours().save(tmp_path / "p.png")
+    wanted = ("--model", model, "--samples", 1, "--seconds", 10, "--no-plots")
+    assert stdiffeye("generate", tmp_path / "p.png", *wanted, "--out", tmp_path / "gaze") == 0
+    assert ("note: the gaze ends after" in capsys.readouterr().err) is ends_early

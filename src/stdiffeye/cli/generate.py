@@ -8,12 +8,19 @@ Writes scanpaths.json (px of the picture), trajectories.csv, and a picture of ea
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+if TYPE_CHECKING:
+    from stdiffeye.gaze import Trial
+
+SHORT_BY_S = 0.5  # a tracker loses the end of a trial, too
 
 @dataclass
 class Args:
@@ -86,4 +93,14 @@ def run(args: Args) -> None:
 
         overviews(trials, args.out, pictures=args.plots, replays=args.replay, quiet=args.quiet)
     if not args.quiet:
+        _note_of_short_looks(trials, args.seconds)
         print(f"Gaze of {args.samples} viewers for {len(wanted)} picture{'s' * (len(wanted) > 1)} is in {args.out}")
+
+
+def _note_of_short_looks(trials: Sequence[Trial], asked_s: float | None) -> None:
+    longest_s = max((t.trajectory.time_ms[-1] / 1000 for t in trials if t.trajectory is not None), default=math.inf)
+    if asked_s is not None and longest_s < asked_s - SHORT_BY_S:
+        print(
+            f"note: the gaze ends after {longest_s:.1f} s: this model looks no longer than the trials it learned from",
+            file=sys.stderr,
+        )
