@@ -17,7 +17,8 @@ import torch
 from torch.optim import AdamW
 
 from stdiffeye.model.conditions import Conditions
-from stdiffeye.systems.coarse import Coarse, ScanpathTensors, token_mask
+from stdiffeye.systems.coarse import Coarse
+from stdiffeye.systems.coarse_data import ScanpathTensors, token_mask
 from stdiffeye.systems.config import load_preset
 from stdiffeye.systems.draws import Draws
 from stdiffeye.train.loop import Setting, keep_memory, train_step

@@ -9,7 +9,7 @@ import torch
 
 from stdiffeye.gaze import Frame
 from stdiffeye.model.conditions import Conditions
-from stdiffeye.systems.coarse import ScanpathTensors, cell_shares, token_mask
+from stdiffeye.systems.coarse_data import ScanpathTensors, cell_shares, token_mask
 from stdiffeye.systems.config import load_preset, overlay, part_class
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import Look, Options

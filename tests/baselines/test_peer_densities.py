@@ -11,9 +11,9 @@ from stdiffeye.baselines.hat import focal_loss, log_calibrated
 from stdiffeye.baselines.saliency_sampler import SaliencySampler
 from stdiffeye.baselines.shared import blurred, cell_of, in_cell
 from stdiffeye.baselines.tpp_gaze import Mixture
-from stdiffeye.diffusion import NoiseSource
+from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
-from stdiffeye.systems.coarse import Coarse, CoarseConfig, categorical
+from stdiffeye.systems.coarse import Coarse, CoarseConfig
 from stdiffeye.systems.config import overlay
 from stdiffeye.systems.part import Options
 

@@ -80,6 +80,7 @@ def test_seed_task_and_content_of_the_picture_make_a_difference_and_nothing_else
         {"steps": 3},
         {"sampler": "ddim"},
         {"guidance": 2.0},
+        {"independent": True},
     ):
         assert not same(model.generate(picture(), samples=2, seconds=1, **change), gaze)
     assert not same(model.generate(picture(1), samples=2, seconds=1), gaze)

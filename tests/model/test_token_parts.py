@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from stdiffeye.diffusion import categorical
 from stdiffeye.errors import InputError
 from stdiffeye.model.parts import sinusoid
 from stdiffeye.model.picture import grid_centres
@@ -19,7 +20,6 @@ from stdiffeye.model.tokens import (
     token_encoder,
 )
 from stdiffeye.model.unet import UNet, UNetConfig, place_code
-from stdiffeye.systems.coarse import categorical
 
 
 def test_patches_hold_samples_side_by_side_and_come_apart_again():

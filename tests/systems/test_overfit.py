@@ -80,7 +80,7 @@ def test_the_coarse_half_learns_scanpaths_by_heart(paths):
     torch.manual_seed(0)
     config = overlay(CoarseConfig(forget=0.0, forget_picture=0.0), {"picture": PICTURE, "denoiser": DENOISER}, "coarse")
     part = Coarse(config)
-    learn(part, paths, 300, 5e-3, viewers=4)
+    learn(part, paths, 400, 5e-3, viewers=4)
     assert_scanpaths_are_reproduced(part, paths)
 
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from stdiffeye.baselines.shared import Gaze, Paths, Peer, PeerConfig, Seen, blurred, cell_of, in_cell, perceptron
-from stdiffeye.diffusion import NoiseSource
-from stdiffeye.systems.coarse import ScanpathTensors, categorical
+from stdiffeye.diffusion import NoiseSource, categorical
+from stdiffeye.systems.coarse_data import ScanpathTensors
 from stdiffeye.systems.draws import ALONE, Draws
 from stdiffeye.systems.part import Look, Options
 

@@ -33,8 +33,7 @@ from stdiffeye.baselines.shared import (
     log_time,
     perceptron,
 )
-from stdiffeye.diffusion import NoiseSource
-from stdiffeye.systems.coarse import categorical
+from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import Options
 

@@ -24,10 +24,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from stdiffeye.baselines.shared import Gaze, Paths, Peer, PeerConfig, Seen, cell_of, in_cell, perceptron
-from stdiffeye.diffusion import NoiseSource
+from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
 from stdiffeye.model.picture import TEXT_WIDTH
-from stdiffeye.systems.coarse import categorical
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import Options
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from stdiffeye.baselines.shared import Paths, in_cell, pictured
-from stdiffeye.diffusion import NoiseSource
+from stdiffeye.diffusion import categorical, noise_of
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
 from stdiffeye.model.conditions import Conditions
-from stdiffeye.systems.coarse import Coarse, categorical
+from stdiffeye.systems.coarse import Coarse
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import Batches, BatchPlan, Look, Options, Part, Sources
 
@@ -46,7 +46,7 @@ class SaliencySampler(Part):
         self, looks: Sequence[Look], seeds: Sequence[Sequence[int]], options: Options
     ) -> list[list[Scanpath]]:
         coarse, device, samples = self.coarse, self.coarse.place.device, len(seeds[0])
-        noise = NoiseSource([seed for row in seeds for seed in row])
+        noise = noise_of([seed for row in seeds for seed in row], options.spread)
         manner = torch.tensor([coarse.manner_number(look.manner) for look in looks], device=device)
         features = torch.cat([pictured(look) for look in looks]).to(device)
         picture = coarse.look(features, torch.cat([look.words for look in looks]).to(device), manner)

@@ -17,12 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.data.batches import NO_CHANGE, Augment
-from stdiffeye.diffusion import NoiseSource
+from stdiffeye.diffusion import NoiseSource, categorical, noise_of
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
 from stdiffeye.model.parts import Block, BlockConfig, Ragged
 from stdiffeye.model.picture import Fusion, PictureConfig, grid_centres
-from stdiffeye.systems.coarse import CoarseBatches, ScanpathTensors, categorical, token_mask
+from stdiffeye.systems.coarse_data import CoarseBatches, ScanpathTensors, token_mask
 from stdiffeye.systems.draws import Draws, Ranks
 from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
 from stdiffeye.systems.scanpath_tokens import (
@@ -213,7 +213,7 @@ class Peer(Part):
     def scanpaths(
         self, looks: Sequence[Look], seeds: Sequence[Sequence[int]], options: Options
     ) -> list[list[Scanpath]]:
-        samples, noise = len(seeds[0]), NoiseSource([seed for row in seeds for seed in row])
+        samples, noise = len(seeds[0]), noise_of([seed for row in seeds for seed in row], options.spread)
         asked = torch.tensor([np.nan if look.seconds is None else look.seconds for look in looks])
         seconds = asked.repeat_interleave(samples).to(self.place.device)
         paths = self.draw(self.look_at(looks, samples), seconds, noise, options)

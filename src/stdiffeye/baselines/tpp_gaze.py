@@ -24,9 +24,8 @@ from torch import Tensor, nn
 
 from stdiffeye.baselines.shared import Gaze, Paths, Peer, PeerConfig, Seen, from_log_time, log_time, perceptron
 from stdiffeye.data.batches import TYPICAL_GAP_MS
-from stdiffeye.diffusion import NoiseSource
+from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.model.parts import BlockConfig, CrossAttention, Ragged
-from stdiffeye.systems.coarse import categorical
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import Options
 from stdiffeye.systems.scanpath_tokens import DURATION_LOG_SPREAD, DURATION_MEDIAN_MS, place_to_token

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHORT_BY_S = 0.5  # a tracker loses the end of a trial, too
 
+
 @dataclass
 class Args:
     sources: Positional[Annotated[tuple[Path, ...], arg(metavar="PICTURE …", help_behavior_hint="")]]
@@ -49,9 +50,11 @@ class Args:
     sampler: Annotated[Literal["ddpm", "ddim", "dpm++", "heun"] | None, arg(metavar="NAME", help_behavior_hint="")] = (
         None
     )
-    """How noise becomes gaze: ddpm, ddim, dpm++ or heun; by default the model's own."""
+    """ddpm, ddim, dpm++ or heun; by default the model's own."""
     guidance: Annotated[float | None, arg(metavar="W", help_behavior_hint="")] = None
     """Above 1 exaggerates what is due to picture and words; by default the model's own."""
+    independent: bool = False
+    """Draw viewers one by one, not spread over what people do."""
     split: Annotated[str | None, arg(metavar="SPLIT", help_behavior_hint="")] = None
     """Of a store: only this split."""
     trajectories: bool = True
@@ -74,7 +77,7 @@ def run(args: Args) -> None:
     from stdiffeye.generate.model import Request, load
     from stdiffeye.systems.part import Options
 
-    options = Options(args.steps, args.sampler, args.guidance)
+    options = Options(args.steps, args.sampler, args.guidance, spread=not args.independent)
     request = Request(
         args.task, args.samples, args.seconds, args.seed, args.manner, args.precision, args.px_per_degree, options
     )

@@ -1,5 +1,6 @@
-"""Schedules, objectives and samplers. They do not know the network."""
+"""Schedules, objectives, noise and samplers. They do not know the network."""
 
+from stdiffeye.diffusion.noise import NoiseSource, categorical, noise_of, viewer_seeds
 from stdiffeye.diffusion.objective import (
     LossAwareSteps,
     Prediction,
@@ -9,7 +10,7 @@ from stdiffeye.diffusion.objective import (
     network_input,
     target,
 )
-from stdiffeye.diffusion.samplers import NoiseSource, SamplerName, sample
+from stdiffeye.diffusion.samplers import SamplerName, sample
 from stdiffeye.diffusion.schedule import Schedule, ScheduleName, karras_grid, make_schedule
 
 __all__ = [
@@ -20,11 +21,14 @@ __all__ = [
     "Schedule",
     "ScheduleName",
     "add_noise",
+    "categorical",
     "edm_gain",
     "estimate_z0",
     "karras_grid",
     "make_schedule",
     "network_input",
+    "noise_of",
     "sample",
     "target",
+    "viewer_seeds",
 ]

@@ -7,51 +7,18 @@ stochastic. `callback(i, n)` is told of progress.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from stdiffeye.diffusion.noise import NoiseSource, Trimmed
 from stdiffeye.diffusion.schedule import Schedule
 
 Denoise = Callable[[Tensor, int], Tensor]
 Callback = Callable[[int, int], None]
 SamplerName = Literal["ddpm", "ddim", "dpm++", "heun"]
-
-
-class NoiseSource:
-    """Noise with one generator per sample, so that sample k is the same whatever it is batched with."""
-
-    def __init__(self, seeds: Sequence[int]) -> None:
-        self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
-
-    def of(self, samples: Sequence[int]) -> NoiseSource:
-        """The same noise for some of the samples."""
-        part = NoiseSource([])
-        part._generators = [self._generators[k] for k in samples]
-        return part
-
-    def normal(self, *shape: int) -> Tensor:
-        """(samples, *shape) standard normal."""
-        return torch.stack([torch.randn(shape, generator=generator) for generator in self._generators])
-
-    def uniform(self) -> Tensor:
-        """(samples,) in [0, 1)."""
-        return torch.stack([torch.rand((), generator=generator) for generator in self._generators])
-
-
-class Trimmed(NoiseSource):
-    """Noise for the first `trim` of `tokens` tokens."""
-
-    def __init__(self, whole: NoiseSource, tokens: int, trim: int) -> None:
-        self._whole, self._tokens, self._trim = whole, tokens, trim
-
-    def normal(self, *shape: int) -> Tensor:
-        return self._whole.normal(self._tokens, *shape[1:])[:, : self._trim]
-
-    def uniform(self) -> Tensor:
-        return self._whole.uniform()
 
 
 def sample(
@@ -115,7 +82,7 @@ def ddim(
         fresh = eta * sigma[i + 1] * max(0.0, 1 - kept**2) ** 0.5
         z = alpha[i + 1] * z0 + max(0.0, sigma[i + 1] ** 2 - fresh**2) ** 0.5 * epsilon
         if fresh and noise is not None:
-            z = z + fresh * noise.normal(*z.shape[1:])
+            z = z + fresh * noise.fresh(*z.shape[1:])
         _told(callback, i, len(levels), z)
     return z
 

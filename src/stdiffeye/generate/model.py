@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from stdiffeye.diffusion import SamplerName
+from stdiffeye.diffusion import SamplerName, viewer_seeds
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
 from stdiffeye.encoders.choose import located
 from stdiffeye.encoders.picture import PICTURE_SUFFIXES, Picture
@@ -117,6 +117,7 @@ class Model:
         steps: int | None = None,
         sampler: SamplerName | None = None,
         guidance: float | None = None,
+        independent: bool = False,
     ) -> list[Generated]:
         """Trajectories of `samples` viewers of a picture, in its pixels.
 
@@ -130,15 +131,20 @@ class Model:
         precision_deg : tracker's precision, root mean square of sample-to-sample steps; None for varied ones.
         px_per_degree : how large the picture is seen; None for a picture 30 degrees wide.
         steps, sampler, guidance : how the gaze is drawn; None for the model's own choice.
+        independent : draw viewers one by one, not as a set that covers what people do (see `diffusion.noise`).
         """
-        request = Request(
-            task or "", samples, seconds, seed, manner, precision_deg, px_per_degree, Options(steps, sampler, guidance)
-        )
+        options = Options(steps, sampler, guidance, spread=not independent)
+        request = Request(task or "", samples, seconds, seed, manner, precision_deg, px_per_degree, options)
         return next(iter(self.generate_many([picture], request)))
 
     def scanpaths(self, picture: Picture, **wanted: Any) -> list[Scanpath]:
         """Scanpaths alone, which is faster; parameters as in `generate`."""
-        options = Options(wanted.pop("steps", None), wanted.pop("sampler", None), wanted.pop("guidance", None))
+        options = Options(
+            wanted.pop("steps", None),
+            wanted.pop("sampler", None),
+            wanted.pop("guidance", None),
+            spread=not wanted.pop("independent", False),
+        )
         request = Request(task=wanted.pop("task", None) or "", options=options, **wanted)
         return next(iter(self.scanpaths_of_many([picture], request)))
 
@@ -230,10 +236,8 @@ def load(name_or_path: str | Path | None = None, task: str = "", device: str = "
 def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:
     """A seed per sample that depends on the picture's content, the task and the sample's number, nothing else."""
     content = hashlib.blake2b(picture, digest_size=16).digest()
-    return [
-        int.from_bytes(hashlib.blake2b(content + f"|{task}|{seed}|{k}".encode(), digest_size=7).digest(), "big")
-        for k in range(samples)
-    ]
+    viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
+    return viewer_seeds(int.from_bytes(viewers, "big"), samples)
 
 
 def batched(seeds: list[int], size: int) -> list[list[int]]:

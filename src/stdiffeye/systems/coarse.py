@@ -7,16 +7,25 @@ is a denoising attention (see `model.parts.Geometry`), fed by a density of where
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from stdiffeye.data.batches import NO_CHANGE, Augment, ScanpathBatches
-from stdiffeye.diffusion import NoiseSource, SamplerName, add_noise, estimate_z0, make_schedule, sample, target
+from stdiffeye.data.batches import NO_CHANGE, Augment
+from stdiffeye.diffusion import (
+    NoiseSource,
+    SamplerName,
+    add_noise,
+    categorical,
+    estimate_z0,
+    make_schedule,
+    noise_of,
+    sample,
+    target,
+)
 from stdiffeye.diffusion.objective import Prediction
 from stdiffeye.diffusion.schedule import ScheduleName
 from stdiffeye.errors import InputError
@@ -26,9 +35,10 @@ from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHea
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.model.parts import Geometry, Picture
 from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_centres
+from stdiffeye.systems.coarse_data import CoarseBatches, ScanpathTensors, token_mask
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
-from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token, to_tokens
+from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token
 
 LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
 BEYOND_S = 0.6  # people's last fixations end before the picture goes: a look that goes on is asked for more, and cut
@@ -93,22 +103,6 @@ class CoarseConfig:
             )
         if self.denoiser.channels != CHANNELS:
             raise InputError(f"the coarse half's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
-
-
-@dataclass
-class ScanpathTensors:
-    """P pictures and B = P·V scanpaths, ready for the network."""
-
-    features: Tensor  # (P, N, C)
-    words: Tensor  # (P, 512)
-    manner: Tensor  # (P,)
-    density: Tensor  # (P, N) share of fixations in each cell
-    tokens: Tensor  # (B, M, 4)
-    known: Tensor  # (B, M, 4)
-    conditions: Conditions
-
-    def to(self, device: torch.device | str) -> ScanpathTensors:
-        return ScanpathTensors(*(getattr(self, part.name).to(device) for part in fields(self)))
 
 
 @dataclass
@@ -229,14 +223,16 @@ class Coarse(Part):
     def _scanpaths(self, look: Look, seeds: Sequence[int], options: Options) -> list[Scanpath]:
         manner = torch.tensor([self.manner_number(look.manner)], device=self.place.device)
         picture, blank = self._look_at(look, manner, options)
-        noise, asked_s = NoiseSource(seeds), np.nan if look.seconds is None else look.seconds
-        longest_s = self.longest_trained_s(look.manner)
+        noise, longest_s = noise_of(seeds, options.spread), self.longest_trained_s(look.manner)
+        asked_s = np.nan if look.seconds is None else look.seconds
 
         def drawn(samples: Sequence[int], start_s: np.ndarray, first_xy: np.ndarray | None = None) -> list[Scanpath]:
             conditions = self._asked(manner, asked_s, start_s, longest_s, goes_on=first_xy is not None)
             place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
-            rows = self.draw(picture, conditions, noise.of(samples), options, blank, place)
-            return rows.scanpaths([look.frame] * len(samples))
+            paths = self.draw(picture, conditions, noise.of(samples), options, blank, place).scanpaths(
+                [look.frame] * len(samples)
+            )
+            return paths
 
         paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
@@ -325,72 +321,3 @@ def _required(features: Tensor | None) -> Tensor:
     if features is None:
         raise InputError("this model looks at pictures: the stimulus has none")
     return features
-
-
-class Viewer(Protocol):
-    """What `CoarseBatches` asks of the part that it feeds."""
-
-    @property
-    def max_fixations(self) -> int: ...
-
-    @property
-    def cells(self) -> tuple[int, int]: ...
-
-    def manner_number(self, dataset: str) -> int: ...
-
-
-class CoarseBatches:
-    """Scanpath batches of the stores as tensors, with the pictures' features; `augment` changes trials at random."""
-
-    def __init__(self, part: Viewer, sources: Sources, split: str, plan: BatchPlan, augment: Augment) -> None:
-        if sources.features is None:
-            raise InputError("this part looks at pictures: give it a feature cache")
-        self.source = ScanpathBatches(
-            sources.stores,
-            split,
-            plan.stimuli,
-            plan.viewers,
-            part.max_fixations,
-            plan.seed,
-            augment=augment,
-        )
-        self.features, self.sources, self.plan, self.part = sources.features, sources, plan, part
-
-    def batch(self, step: int) -> ScanpathTensors:
-        x, part = self.source.batch(step, self.plan.ranks.mine), self.part
-        features = self.features.get([s.picture for s in x.stimuli if s.picture], x.flip.tolist())
-        words = torch.stack([self.sources.word_vector(s.task) for s in x.stimuli])
-        manner = torch.tensor([part.manner_number(s.dataset) for s in x.stimuli])
-        tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
-        length = torch.from_numpy(x.length)
-        known = known & token_mask(length, tokens.shape[1])[..., None]
-        density = torch.stack([torch.from_numpy(cell_shares(places, *part.cells)) for places in x.places])
-        seconds, start = torch.from_numpy(x.seconds), torch.from_numpy(x.start_s)
-        conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, start, length)
-        image = torch.from_numpy(features).to(self.plan.device).float()
-        return ScanpathTensors(image, words, manner, density, tokens, known, conditions).to(self.plan.device)
-
-
-def token_mask(length: Tensor, tokens: int) -> Tensor:
-    """(B, tokens) True on the first `length` of each row."""
-    return torch.arange(tokens, device=length.device) < length[:, None]
-
-
-def cell_shares(xy: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """(rows·columns,) share of the points (n, 2) in [0, 1] at each cell; a point is spread over its four nearest."""
-    inside = xy[((xy >= 0) & (xy < 1)).all(axis=1)]
-    shares = np.zeros((rows, columns), dtype=np.float32)
-    x, y = inside[:, 0] * columns - 0.5, inside[:, 1] * rows - 0.5
-    left, top = np.floor(x).astype(int), np.floor(y).astype(int)
-    for down in (0, 1):
-        for right in (0, 1):
-            weight = np.abs(1 - right - (x - left)) * np.abs(1 - down - (y - top))
-            row, column = np.clip(top + down, 0, rows - 1), np.clip(left + right, 0, columns - 1)
-            np.add.at(shares, (row, column), weight)
-    return (shares / max(shares.sum(), 1e-9)).ravel()
-
-
-def categorical(logits: Tensor, uniform: Tensor) -> Tensor:
-    """(B,) draws from (B, n) logits by inverting the distribution at `uniform` (B,)."""
-    cumulative = logits.softmax(-1).cumsum(-1)
-    return (uniform[:, None] > cumulative).sum(-1).clamp(max=logits.shape[-1] - 1)

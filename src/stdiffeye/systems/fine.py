@@ -146,8 +146,9 @@ class Fine(Part):
     def _animate(
         self, path: Scanpath, seed: int, precision_deg: float | None, options: Options, px_per_degree: float | None
     ) -> Trajectory:
-        draw = float(NoiseSource([seed]).uniform())
-        guided = guide(path, self.config.rate_hz, self._noise_deg_s(precision_deg, draw), px_per_degree)
+        noise = NoiseSource([~seed])  # another stream than the scanpath's
+        noise_deg_s = self._noise_deg_s(precision_deg, float(noise.uniform()))
+        guided = guide(path, self.config.rate_hz, noise_deg_s, px_per_degree)
         device = next(self.parameters()).device
         known = self._known(guided)[None].to(device)  # (1, N, 6p)
         low, high = self.config.sigma_range
@@ -157,7 +158,7 @@ class Fine(Part):
             z, sigma = z.to(device), torch.full((len(z),), float(grid.sigma[level]), device=device)
             return estimate_z0(self._predict(z, sigma, known), z, torch.ones_like(sigma), sigma, "edm").cpu()
 
-        noise, shape = NoiseSource([seed + 1]), (known.shape[1], 2 * self.config.patch)
+        shape = (known.shape[1], 2 * self.config.patch)
         y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
         return trajectory_of(plausible(y.reshape(-1, 2)[: len(guided)], guided), guided, path, px_per_degree)
 

@@ -22,7 +22,7 @@ from stdiffeye.data.batches import NO_CHANGE, Augment, ScanpathBatches
 from stdiffeye.encoders.efficientnet import EARLY_GRID, GRID, EarlyEncoder, Late
 from stdiffeye.errors import InputError
 from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig
-from stdiffeye.systems.coarse import cell_shares
+from stdiffeye.systems.coarse_data import cell_shares
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import BatchPlan, Part, Sources
 

@@ -85,6 +85,8 @@ class Options:
     sampler: SamplerName | None = None
     guidance: float | None = None
     """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
+    spread: bool = True
+    """Whether the viewers of a picture are spread over what people do (see `diffusion.noise`) or drawn one by one."""
 
     def guidance_or(self, usual: float) -> float:
         return usual if self.guidance is None else self.guidance

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from stdiffeye.diffusion import NoiseSource, add_noise, edm_gain, estimate_z0, network_input, sample, target
+from stdiffeye.diffusion import add_noise, edm_gain, estimate_z0, network_input, sample, target
+from stdiffeye.diffusion.noise import NoiseSource, categorical, noise_of
 from stdiffeye.diffusion.samplers import Callback
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory
@@ -36,7 +37,7 @@ from stdiffeye.model.tokens import (
     token_encoder,
 )
 from stdiffeye.model.unet import UNet
-from stdiffeye.systems.coarse import categorical, token_mask
+from stdiffeye.systems.coarse_data import token_mask
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.levels import Level, NoiseLevels
 from stdiffeye.systems.part import AS_CONFIGURED, BatchPlan, Look, Options, Part, Sources
@@ -314,7 +315,8 @@ class Tokens(Part):
         options: Options,
         callback: Callback | None,
     ) -> list[Gaze]:
-        config, noise, count, device = self.config, NoiseSource(seeds), len(seeds), self.place.device
+        config, count, device = self.config, len(seeds), self.place.device
+        noise = noise_of(seeds, options.spread)
         tokens, trials = self._drawn_trials(pictures, look, manner.expand(count), noise)
         steps = options.steps or config.sampling_steps
         schedule = self.noise.sampling_schedule(steps)

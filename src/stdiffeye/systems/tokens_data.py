@@ -18,7 +18,7 @@ from stdiffeye.gaze.index import fixation_index
 from stdiffeye.gaze.lifting import lift
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.tokens import PAD
-from stdiffeye.systems.coarse import cell_shares, token_mask
+from stdiffeye.systems.coarse_data import cell_shares, token_mask
 from stdiffeye.systems.part import BatchPlan, Sources
 from stdiffeye.systems.scanpath_tokens import DURATION_MEDIAN_MS
 from stdiffeye.systems.tokens_config import TokensConfig

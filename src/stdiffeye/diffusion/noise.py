@@ -1,0 +1,133 @@
+"""The chance in generated gaze: one stream of random numbers per viewer, and viewers who together cover much.
+
+Viewers drawn one by one leave gaps and repeat each other by accident. Here sixteen viewers of a picture are spread: in
+each random number, one of them is in each sixteenth of its distribution (a Latin hypercube), and for two of the first
+fifteen numbers, the next fifteen, …, four of them are in each quarter of the plane (an orthogonal array of strength
+two). Each viewer alone is as random as before, so nothing that is drawn gets likelier; a handful of them tell
+more of what people do.
+
+References
+----------
+M. D. McKay, R. J. Beckman, W. J. Conover: A comparison of three methods for selecting values of input variables.
+Technometrics 21(2), 1979. B. Tang: Orthogonal array-based Latin hypercubes. JASA 88(424), 1993.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+VIEWERS = 1024  # seeds of one set of viewers: its number times this, and on
+TOGETHER = 16  # viewers that are spread over the distribution together
+ARRAY = torch.tensor([[(row & column).bit_count() % 2 for column in range(1, TOGETHER)] for row in range(TOGETHER)])
+"""(16, 15) of 0 and 1: every two columns hold each of 00, 01, 10, 11 four times (Sylvester's Hadamard matrix)."""
+
+
+def viewer_seeds(viewers: int, samples: int) -> list[int]:
+    """Seeds of the first `samples` of a set of viewers with this number."""
+    return [viewers * VIEWERS + k for k in range(samples)]
+
+
+@dataclass
+class _Viewer:
+    """A viewer's own stream, who else belongs to its set, and how much was drawn for it."""
+
+    seed: int
+    draws: int = 0
+
+    def __post_init__(self) -> None:
+        self.generator = torch.Generator().manual_seed(self.seed)
+
+
+class NoiseSource:
+    """Noise with one generator per sample, so that sample k is the same whatever it is batched with."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self._viewers = [_Viewer(seed) for seed in seeds]
+
+    def of(self, samples: Sequence[int]) -> NoiseSource:
+        """The same noise for some of the samples."""
+        part = copy.copy(self)
+        part._viewers = [self._viewers[k] for k in samples]
+        return part
+
+    def fresh(self, *shape: int) -> Tensor:
+        """(samples, *shape) standard normal, each sample's independent of the others'."""
+        return torch.stack([torch.randn(shape, generator=viewer.generator) for viewer in self._viewers])
+
+    def normal(self, *shape: int) -> Tensor:
+        """(samples, *shape) standard normal."""
+        return self.fresh(*shape)
+
+    def uniform(self) -> Tensor:
+        """(samples,) in [0, 1)."""
+        return torch.stack([torch.rand((), generator=viewer.generator) for viewer in self._viewers])
+
+
+class SpreadNoise(NoiseSource):
+    """Noise of viewers that are spread; those whose seeds are of one set of `VIEWERS`, sixteen at a time."""
+
+    def normal(self, *shape: int) -> Tensor:
+        return torch.special.ndtri(self._spread(*shape)).float()
+
+    def uniform(self) -> Tensor:
+        return self._spread().float().clamp(max=1 - 2**-24)
+
+    def _spread(self, *shape: int) -> Tensor:
+        """(samples, *shape) uniform, as float64."""
+        drawn = []
+        for viewer in self._viewers:
+            together, place = divmod(viewer.seed, TOGETHER)
+            rank = _ranks(together, viewer.draws, math.prod(shape))[place].reshape(shape)
+            within = torch.rand(shape, generator=viewer.generator, dtype=torch.float64).clamp(min=2**-40)
+            drawn.append((rank + within) / TOGETHER)
+            viewer.draws += 1
+        return torch.stack(drawn)
+
+
+class Trimmed(NoiseSource):
+    """Noise for the first `trim` of `tokens` tokens."""
+
+    def __init__(self, whole: NoiseSource, tokens: int, trim: int) -> None:
+        self._whole, self._tokens, self._trim = whole, tokens, trim
+
+    def fresh(self, *shape: int) -> Tensor:
+        return self._whole.fresh(self._tokens, *shape[1:])[:, : self._trim]
+
+    def normal(self, *shape: int) -> Tensor:
+        return self._whole.normal(self._tokens, *shape[1:])[:, : self._trim]
+
+    def uniform(self) -> Tensor:
+        return self._whole.uniform()
+
+
+def noise_of(seeds: Sequence[int], spread: bool) -> NoiseSource:
+    """Noise of viewers that are spread, or drawn one by one."""
+    return SpreadNoise(seeds) if spread else NoiseSource(seeds)
+
+
+def categorical(logits: Tensor, uniform: Tensor) -> Tensor:
+    """(B,) draws from (B, n) logits by inverting the distribution at `uniform` (B,)."""
+    cumulative = logits.softmax(-1).cumsum(-1)
+    return (uniform[:, None] > cumulative).sum(-1).clamp(max=logits.shape[-1] - 1)
+
+
+@functools.lru_cache(maxsize=8)
+def _ranks(together: int, draw: int, numbers: int) -> Tensor:
+    """(16, numbers) which sixteenth of its distribution each number of each viewer is in."""
+    digest = hashlib.blake2b(f"{together}|{draw}".encode(), digest_size=7).digest()
+    generator = torch.Generator().manual_seed(int.from_bytes(digest, "big"))
+    arrays = -(-numbers // (TOGETHER - 1))
+    row = torch.rand(arrays, TOGETHER, 1, generator=generator).argsort(1)
+    column = torch.rand(arrays, 1, TOGETHER - 1, generator=generator).argsort(2)
+    swapped = torch.randint(2, (arrays, 1, TOGETHER - 1), generator=generator)
+    half = (ARRAY[row, column] ^ swapped).transpose(0, 1).reshape(TOGETHER, -1)[:, :numbers]
+    order = (half + torch.rand(half.shape, generator=generator)).argsort(0)
+    return order.argsort(0).to(torch.int8)
