@@ -99,6 +99,31 @@ def test_gaze_lasts_as_long_as_asked(model, seconds):
             assert len(gaze) / 240 > seconds - 0.5
 
 
+def test_a_look_of_usual_length_fills_its_time_with_as_many_fixations_as_a_trial_has():
+    """Trials lack some of the time that people looked for; asked for all of it, the gaze has no more fixations."""
+    model = load("freeview")
+    looks = [
+        model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=12, seconds=3, fill=f)) for f in (0, 1)
+    ]
+    trials, filled = (model.first.scanpaths([look], [seeds], Options())[0] for look, seeds in looks)
+    stretched = 0
+    for trial, full in zip(trials, filled, strict=True):
+        assert full.onset_ms[-1] + full.duration_ms[-1] == pytest.approx(3000)
+        ended = trial.onset_ms[-1] + trial.duration_ms[-1]
+        if 3000 / 1.6 < ended < 2990 and len(trial) < 16:
+            assert np.array_equal(full.xy_px, trial.xy_px)
+            assert full.duration_ms == pytest.approx(trial.duration_ms)
+            stretched += 1
+    assert stretched > 6
+
+
+def test_nothing_asked_for_is_as_long_as_people_looked():
+    model = load("freeview")
+    look, seeds = model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=4))
+    as_people, _ = model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=4, seconds=3, fill=False))
+    assert model.first.scanpaths([look], [seeds], Options()) == model.first.scanpaths([as_people], [seeds], Options())
+
+
 def test_a_look_that_goes_on_begins_as_the_shorter_one(model):
     for long, longer in zip(
         model.scanpaths(picture(), samples=4, seconds=8), model.scanpaths(picture(), samples=4, seconds=10), strict=True

@@ -41,6 +41,14 @@ def joined(path: Scanpath, more: Scanpath) -> Scanpath:
     )
 
 
+def lasting(path: Scanpath, seconds: float) -> Scanpath:
+    """The same fixations, each as long as before, with so much time between them that the last ends at `seconds`."""
+    onset, duration = timed(path)
+    if len(path) == 1 or onset[-1] <= 0:
+        return path
+    return Scanpath(path.xy_px, path.frame, duration, onset * ((seconds * 1000 - duration[-1]) / onset[-1]))
+
+
 def until(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:
     """Cut at the end of the viewing time, as a trial is; with `fill` the last fixation lasts until then."""
     onset, duration = timed(path)

@@ -30,7 +30,7 @@ from stdiffeye.diffusion.objective import Prediction
 from stdiffeye.diffusion.schedule import ScheduleName
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
-from stdiffeye.gaze.timeline import end_s, joined, onset_s, until
+from stdiffeye.gaze.timeline import end_s, joined, lasting, onset_s, until
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.model.parts import Geometry, Picture
@@ -42,6 +42,7 @@ from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_token
 
 LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
 BEYOND_S = 0.6  # people's last fixations end before the picture goes: a look that goes on is asked for more, and cut
+MOST_STRETCH = 1.6  # of a look that must fill the time asked for; one that ended much earlier goes on instead
 SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
 MAX_CONTINUATIONS = 8
 
@@ -156,8 +157,12 @@ class Coarse(Part):
 
     def longest_trained_s(self, dataset: str) -> float:
         """How long people looked in a data set that was trained on."""
-        known = dict(zip(self.config.sets, self.config.viewing_s, strict=False))
-        return known.get(dataset, LONGEST_TRAINED_S)
+        usual = self._usual_s(dataset)
+        return LONGEST_TRAINED_S if np.isnan(usual) else usual
+
+    def _usual_s(self, dataset: str) -> float:
+        """The same, NaN where it is not known."""
+        return dict(zip(self.config.sets, self.config.viewing_s, strict=False)).get(dataset, np.nan)
 
     # ---------------------------------------------------------------- training
 
@@ -224,26 +229,35 @@ class Coarse(Part):
         manner = torch.tensor([self.manner_number(look.manner)], device=self.place.device)
         picture, blank = self._look_at(look, manner, options)
         noise, longest_s = noise_of(seeds, options.spread), self.longest_trained_s(look.manner)
-        asked_s = np.nan if look.seconds is None else look.seconds
+        asked_s = self._usual_s(look.manner) if look.seconds is None else look.seconds
+        fill = look.fill and look.seconds is not None
 
         def drawn(samples: Sequence[int], start_s: np.ndarray, first_xy: np.ndarray | None = None) -> list[Scanpath]:
-            conditions = self._asked(manner, asked_s, start_s, longest_s, goes_on=first_xy is not None)
+            goes_on = first_xy is not None and not fill
+            conditions = self._asked(manner, asked_s, start_s, longest_s, goes_on)
             place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
             paths = self.draw(picture, conditions, noise.of(samples), options, blank, place).scanpaths(
                 [look.frame] * len(samples)
             )
-            return paths
+            return self._filled(paths, np.minimum(asked_s - start_s, longest_s)) if fill else paths
 
         paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
-            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, look.fill)]
+            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
             last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on])
             for k, more in zip(going_on, drawn(going_on, start_s, last_xy), strict=True):
                 paths[k] = joined(paths[k], more)
-        return paths if look.seconds is None else [until(path, asked_s, look.fill) for path in paths]
+        return paths if np.isnan(asked_s) else [until(path, asked_s, fill) for path in paths]
+
+    def _filled(self, paths: list[Scanpath], seconds: np.ndarray) -> list[Scanpath]:
+        """People's trials lack some of the time that they looked for; here it passes between the fixations."""
+        return [
+            lasting(path, s) if len(path) < self.max_fixations and 1 < s / end_s(path) <= MOST_STRETCH else path
+            for path, s in zip(paths, seconds.tolist(), strict=True)
+        ]
 
     def _goes_on(self, path: Scanpath, asked_s: float, longest_s: float, fill: bool) -> bool:
         """Whether the look was cut by the number of tokens or the times trained on, not by its own length."""
