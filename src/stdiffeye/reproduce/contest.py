@@ -22,6 +22,7 @@ from stdiffeye.metrics import Result, evaluate
 from stdiffeye.progress import track
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.rates import RateSearch, search_rates, was_searched
+from stdiffeye.systems.part import Options
 from stdiffeye.train.run import RUN_FILE, train
 
 FOLDERS = {"coco-search18-tp": "coco_search18"}
@@ -103,7 +104,7 @@ def entry(
         model = load(_trained(lender or one, store, budget, quiet))
         if lender is not None:
             model = Model(model.config, {"coarse": SaliencySampler(model.first)}, one.name)
-        request = Request(samples=budget.samples)
+        request = Request(samples=budget.samples, options=Options(spread=False))
         generate(model, wanted_of([store.path], request, "test"), run, trajectories=False, quiet=quiet)
     return read_scanpaths(run / SCANPATHS)
 

@@ -17,13 +17,16 @@ from stdiffeye.metrics.gap import GAP_METRICS
 from stdiffeye.progress import track
 from stdiffeye.stats import kinematics
 from stdiffeye.stats import search as search_statistics
+from stdiffeye.systems.part import AS_CONFIGURED, Options
 
 SAMPLES = 15
 MAX_FIXATIONS = 16  # of a scanpath that are compared; the public files end there
 WITHIN = 6  # fixations within which a target should be looked at
-FAIR = """CRPS as printed counts the distance of every sample to itself, so it depends on how many samples there are: 15
-are held against fewer viewers (MCS: one or two others, which makes people look worse than they are) or more (DOVES:
-about 25 others, against whom even a perfect model closes -11 %). Fair CRPS leaves these distances out."""
+FAIR = """Viewers are drawn as they are by default, spread over what people do; *one by one* are those of
+`--independent`, as people in the reference rows are. CRPS as printed counts the distance of every sample to itself, so
+it depends on how many samples there are and how well they cover: 15 are held against fewer viewers (MCS: one or two
+others, which makes people look worse than they are) or more (DOVES: about 25 others, against whom even a perfect model
+closes -11 % with viewers drawn one by one). Fair CRPS leaves these distances out; it is of viewers drawn one by one."""
 SHOWN = 10  # people and samples side by side
 MEMORY_STIMULI = 40  # training pictures on which memorisation is looked for
 
@@ -35,8 +38,10 @@ class Judgement:
     dataset: str
     mode: str
     result: Result
+    independent: Result
+    """The same for samples drawn one by one."""
     fair: Result
-    """The same by CRPS without the diagonal, which does not depend on the number of samples."""
+    """Of these, by CRPS without the diagonal, which does not depend on the number of samples."""
     diversity: float
     """Mean pairwise DTW of the samples of a picture, over that of people."""
     memory: tuple[float, float]
@@ -54,6 +59,10 @@ class Judgement:
         return _gaps(self.result)
 
     @property
+    def independent_gap(self) -> tuple[float, float, float]:
+        return _gaps(self.independent)["mean"]
+
+    @property
     def fair_gap(self) -> tuple[float, float, float]:
         return _gaps(self.fair)["mean"]
 
@@ -67,13 +76,17 @@ def judge(model: Model, store: Store, quiet: bool = False) -> Judgement:
     """Generate for the test split and hold it against people; DOVES by trajectories and Judd's rule on both sides."""
     raw = bool(store.columns["has_trajectory"].any())
     human = list(store.trials("test"))
-    generated = samples_of(model, wanted_of([store.path], Request(samples=SAMPLES), "test"), raw, quiet)
-    mode = "extracted" if raw else "scanpath"
-    printed, fair = (
-        evaluate(human, {"model": generated}, metrics=GAP_METRICS, mode=mode, protocols=("crps",), estimator=estimator)
-        for estimator in ("printed", "fair")
+    generated, independent = (
+        samples_of(model, wanted_of([store.path], Request(samples=SAMPLES, options=how), "test"), raw, quiet)
+        for how in (AS_CONFIGURED, Options(spread=False))
     )
-    judged = Judgement(store.dataset, mode, printed, fair, _diversity(human, generated), _memory(model, store, quiet))
+    mode = "extracted" if raw else "scanpath"
+    printed, alone, fair = (
+        evaluate(human, {"model": trials}, metrics=GAP_METRICS, mode=mode, protocols=("crps",), estimator=estimator)
+        for trials, estimator in ((generated, "printed"), (independent, "printed"), (independent, "fair"))
+    )
+    diversity, memory = _diversity(human, generated), _memory(model, store, quiet)
+    judged = Judgement(store.dataset, mode, printed, alone, fair, diversity, memory)
     if raw:
         judged.kinematics = kinematics(generated).distance_to(kinematics(human))
         judged.side_by_side = _side_by_side(human, generated)
@@ -154,11 +167,12 @@ def _percent(estimate: tuple[float, float, float]) -> str:
 def report(judgements: Sequence[Judgement]) -> str:
     """The judgements as Markdown tables."""
     metrics = list(dict.fromkeys(name for one in judgements for name in one.gap if name != "mean"))
-    head = ["set", "gap closed", "fair CRPS", *metrics]
+    head = ["set", "gap closed", "one by one", "fair CRPS", *metrics]
     rows = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for one in judgements:
         cells = [f"{100 * one.gap[name][0]:.0f}" if name in one.gap else "–" for name in metrics]
-        rows.append(f"| {one.dataset} | {_percent(one.gap['mean'])} | {_percent(one.fair_gap)} | {' | '.join(cells)} |")
+        means = map(_percent, (one.gap["mean"], one.independent_gap, one.fair_gap))
+        rows.append(f"| {' | '.join([one.dataset, *means, *cells])} |")
     rows += [
         "",
         FAIR,

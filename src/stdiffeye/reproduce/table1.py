@@ -44,7 +44,7 @@ HEAD = """# Every system, on the same data
 
 Made by `stdiffeye reproduce table1 --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}. Every system was
 trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and
-drew {samples} scanpaths for each picture of the test split. {search}
+drew {samples} scanpaths for each picture of the test split, one by one, as people are in the reference rows. {search}
 Systems that draw samples (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a set has no
 raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that learns on a
 CPU; *ours* is the coarse half of `compact`; the saliency sampler draws from its density head, in random order.
