@@ -1,8 +1,8 @@
 """Is it better to learn trajectories and scanpaths jointly, one of them alone, or one after the other?
 
-Four systems on the same picture features, for the same processor time, on DOVES (raw gaze) and OSIE (scanpaths; where
-a system needs samples they are lifted, that is synthesised). All are judged as scanpaths: trajectories through Judd's
-rule.
+Five diffusion systems on the same picture features, for the same processor time, on DOVES (raw gaze) and OSIE
+(scanpaths; where a system needs samples they are lifted, that is synthesised). All are judged as scanpaths:
+trajectories through Judd's rule.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ SETS = ("osie", "doves")
 CONTESTANTS = (
     Contestant("joint", "joint-small", lifts=True),
     Contestant("trajectory only", "joint-trajectory-small", lifts=True),
-    Contestant("scanpath only", "scandiff-small"),
+    Contestant("scanpath only (ScanDiff)", "scandiff-small"),
+    Contestant("DiffEye", "diffeye-small", lifts=True),
     Contestant("coarse to fine", "compact"),
 )
 
 HEAD = """# Joint, single or coarse to fine
 
-Made by `stdiffeye reproduce modalities --minutes {minutes:g}` on {day}, commit {commit}: every system was trained for
-{minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and generated
-{samples} samples for each picture of the test split. Trajectories are reduced to scanpaths by Judd's rule.
+Made by `stdiffeye reproduce modalities --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}: every system
+was trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features,
+and drew {samples} samples one by one for each picture of the test split. Trajectories are reduced to scanpaths by
+Judd's rule. DiffEye is a U-Net over trajectories alone.
 OSIE has no raw samples: there, joint and trajectory only learn from lifted (synthesised) samples.
 These are our data and our budget, not the paper's.
 
@@ -46,7 +48,13 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
         return out
     stores = stores_of(data, sets, budget.work, quiet)
     standings = [contest(CONTESTANTS, store, budget, quiet) for store in stores.values()]
-    head = HEAD.format(minutes=budget.minutes, samples=budget.samples, day=date.today().isoformat(), commit=commit())
+    head = HEAD.format(
+        sets=",".join(sets),
+        minutes=budget.minutes,
+        samples=budget.samples,
+        day=date.today().isoformat(),
+        commit=commit(),
+    )
     write_text(out, "\n".join([head, *(_section(one) for one in standings)]))
     return out
 
