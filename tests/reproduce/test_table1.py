@@ -14,8 +14,10 @@ from PIL import Image
 from stdiffeye.cli import main
 from stdiffeye.errors import InputError
 from stdiffeye.io.scanpath_json import read_scanpaths
+from stdiffeye.metrics.result import Estimate
 from stdiffeye.reproduce import Budget, ablations, modalities, qualitative, statistics, table1
 from stdiffeye.reproduce.contest import Contestant, contest, plan, rates_folder, run_folder, stores_of
+from stdiffeye.reproduce.paper_tables import decided
 from stdiffeye.reproduce.rates import RateSearch
 from stdiffeye.systems.config import load_preset
 from stdiffeye.systems.cores import one_core
@@ -209,3 +211,9 @@ def test_a_broken_off_search_keeps_the_usual_rate(tmp_path, budget, monkeypatch)
     assert found.chosen == load_preset("hat").train["scanpath"].learning_rate
     assert set(found.scores.values()) == {None}
     assert RateSearch.read(tmp_path) == found
+
+
+@pytest.mark.parametrize(("other", "said"), [((0.1, 0.2), True), ((0.6, 0.9), False), ((0.2, 0.31), None)])
+def test_a_difference_is_decided_where_intervals_lie_apart(other, said):
+    one = Estimate(0.4, 0.3, 0.5, n=9, undefined=0)
+    assert decided(one, Estimate(sum(other) / 2, *other, n=9, undefined=0)) is said

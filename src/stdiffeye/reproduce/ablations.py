@@ -15,7 +15,7 @@ from stdiffeye.files import write_text
 from stdiffeye.metrics.tables import ABSENT
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, plan, stores_of
-from stdiffeye.reproduce.paper_tables import Block, gap_table, latex, markdown, to_csv
+from stdiffeye.reproduce.paper_tables import Block, decided, gap_table, latex, markdown, to_csv
 from stdiffeye.reproduce.table1 import commit
 
 SETS = ("doves", "osie")
@@ -103,7 +103,7 @@ def claim_table(standings: Sequence[Standing]) -> str:
                 cells.append(ABSENT)
                 continue
             up, down = gaps[better], gaps[worse]
-            apart = "agrees" if up.low > down.high else "does not agree" if up.high < down.low else "not decided"
-            cells.append(f"{apart} ({100 * (up.value - down.value):+.0f} points)")
+            said = {True: "agrees", False: "does not agree", None: "not decided"}[decided(up, down)]
+            cells.append(f"{said} ({100 * (up.value - down.value):+.0f} points)")
         lines.append(f"| {claim} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -112,6 +112,13 @@ def gap_table(blocks: Sequence[Block]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def decided(one: Estimate, other: Estimate) -> bool | None:
+    """Whether the first is larger; None where their intervals overlap."""
+    if one.low > other.high:
+        return True
+    return False if one.high < other.low else None
+
+
 def _cells(
     block: Block, name: str, protocol: str, metrics: Sequence[str], mark: Mark, interval: Callable[[Estimate], str]
 ) -> list[str]:

@@ -22,7 +22,7 @@ from stdiffeye.metrics.spec import METRICS
 from stdiffeye.metrics.tables import columns
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, plan, stores_of
-from stdiffeye.reproduce.paper_tables import TITLES, Block, gap_table, latex, markdown, to_csv
+from stdiffeye.reproduce.paper_tables import TITLES, Block, decided, gap_table, latex, markdown, to_csv
 
 SETS = ("osie", "crowd", "doves", "mcs")
 OURS = "ours"
@@ -51,6 +51,7 @@ CPU; *ours* is the coarse half of `compact`; the saliency sampler draws from its
 These are our data and our budget, not the paper's: a peer that is behind here may be ahead with days of a GPU.
 """
 
+VERDICTS = {True: "better than", False: "worse than", None: "not decidedly better or worse than"}
 UNLISTED = "Systems that are not listed kept the rate of their preset."
 
 
@@ -118,16 +119,17 @@ def findings(standings: Sequence[Standing]) -> str:
     """The paper's claims held against these numbers, in sentences made of them."""
     lines = []
     for one in standings:
-        gaps = {name: table["crps"]["mean"].value for name, table in one.result.gap_closed.items()}
-        order = sorted(gaps.items(), key=lambda pair: -pair[1])
-        lines.append(f"* {one.dataset}: by gap closed {', '.join(f'{name} {100 * gap:.0f} %' for name, gap in order)}.")
+        gaps = {name: table["crps"]["mean"] for name, table in one.result.gap_closed.items()}
+        order = sorted(gaps.items(), key=lambda pair: -pair[1].value)
+        said = ", ".join(f"{name} {100 * gap.value:.0f} %" for name, gap in order)
+        lines.append(f"* {one.dataset}: by gap closed {said}.")
         shared, means = shared_gaps(one.result)
-        order = sorted(means.items(), key=lambda pair: -pair[1])
-        said = ", ".join(f"{name} {100 * gap:.0f} %" for name, gap in order)
+        by_mean = sorted(means.items(), key=lambda pair: -pair[1])
+        said = ", ".join(f"{name} {100 * gap:.0f} %" for name, gap in by_mean)
         lines.append(f"    * on the metrics that every system has ({', '.join(shared)}): {said}.")
         single = {"trajectory only": "trajectory only", "ScanDiff": "scanpath only (ScanDiff)"}
         against = [
-            f"{'better' if gaps['joint'] > gaps[name] else 'not better'} than {words}"
+            f"{VERDICTS[decided(gaps['joint'], gaps[name])]} {words}"
             for name, words in single.items()
             if "joint" in gaps and name in gaps
         ]
