@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, extract, lift, skeleton
-from stdiffeye.gaze.lifting import CONSTANTS, minimum_jerk, saccade_duration_ms
+from stdiffeye.gaze.lifting import CONSTANTS, minimum_jerk, rested, saccade_duration_ms
 
 FRAME = Frame(800, 600, px_per_degree=24)
 
@@ -43,6 +43,16 @@ def test_saccades_last_what_the_main_sequence_says_and_are_straight() -> None:
     assert (bones.xy_px[:, 1] == 300).all()
     middle = bones.saccades[0].mean()
     assert bones.xy_px[round(middle), 0] == pytest.approx(340, abs=5)
+
+
+def test_time_that_no_saccade_takes_is_spent_at_the_fixation_before() -> None:
+    known = path((100, 300, 300), (300, 300, 200), (500, 300, 100), onset_ms=[280, 700, 960])
+    moved = rested(known)
+    natural_ms = float(saccade_duration_ms(np.array(200 / 24))) + CONSTANTS.shoulder_ms
+    assert moved.duration_ms == pytest.approx([420 - natural_ms, 200, 100])  # the second leaves after 60 ms: a saccade
+    assert (moved.onset_ms == known.onset_ms).all()
+    assert (moved.xy_px == known.xy_px).all()
+    assert rested(THREE) is THREE
 
 
 def test_true_times_between_fixations_are_kept_where_known() -> None:

@@ -10,7 +10,7 @@ from PIL import Image
 import stdiffeye
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trial, extract
-from stdiffeye.gaze.lifting import skeleton
+from stdiffeye.gaze.lifting import rested, skeleton
 from stdiffeye.generate import animate
 from stdiffeye.generate.model import Request, batched, load
 from stdiffeye.systems.part import Options
@@ -150,7 +150,7 @@ def test_wishes_that_cannot_be_fulfilled_are_refused(model):
 
 def test_the_fixations_of_the_gaze_are_the_scanpaths(model):
     for gaze in model.generate(picture(size=(800, 600)), samples=5, seconds=4):
-        path = gaze.scanpath()
+        path = rested(gaze.scanpath())
         bones = skeleton(path, gaze.rate_hz)
         assert len(gaze) == len(bones)
         medians = np.array([np.median(gaze.xy_px[start:stop], axis=0) for start, stop in bones.fixations])

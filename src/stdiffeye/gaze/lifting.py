@@ -48,6 +48,7 @@ class LiftConstants:
 
 
 CONSTANTS = LiftConstants()
+LONGEST_SHOULDER_MS = 50.0  # of 95 % of the intervals between fixations of DOVES; beyond it, the eye rests
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,23 @@ def skeleton(
             tau, scanpath.xy_px[m], scanpath.xy_px[m + 1], scale_px * beyond_deg[m], outward_share[m]
         )
     return Skeleton(xy_px, rate_hz, scanpath.frame, fixation, in_fixation, saccades)
+
+
+def rested(scanpath: Scanpath, px_per_degree: float | None = None, constants: LiftConstants = CONSTANTS) -> Scanpath:
+    """The same, with fixations that last until the eye leaves.
+
+    Files leave out blinks, lost samples and more; what lies between two fixations beyond the time that a saccade takes
+    is spent at the first of them.
+    """
+    if scanpath.onset_ms is None or scanpath.duration_ms is None or len(scanpath) < 2:
+        return scanpath
+    amplitude_deg = np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / px_per_degree_of(scanpath.frame, px_per_degree)
+    movement_ms, between_ms = saccade_duration_ms(amplitude_deg, constants), np.diff(scanpath.onset_ms)
+    duration_ms, gap_ms = scanpath.duration_ms.copy(), between_ms - scanpath.duration_ms[:-1]
+    rests = gap_ms > movement_ms + LONGEST_SHOULDER_MS
+    until_leaving_ms = between_ms - movement_ms - constants.shoulder_ms
+    duration_ms[:-1] = np.where(rests, until_leaving_ms, duration_ms[:-1])
+    return Scanpath(scanpath.xy_px, scanpath.frame, duration_ms, scanpath.onset_ms)
 
 
 def lift(

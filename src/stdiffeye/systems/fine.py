@@ -25,6 +25,7 @@ from stdiffeye.diffusion import (
 )
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory
+from stdiffeye.gaze.lifting import rested
 from stdiffeye.gaze.residual import SHARE, Guide, guide, residual, trajectory_of
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.systems.draws import Draws
@@ -148,7 +149,7 @@ class Fine(Part):
     ) -> Trajectory:
         noise = NoiseSource([~seed])  # another stream than the scanpath's
         noise_deg_s = self._noise_deg_s(precision_deg, float(noise.uniform()))
-        guided = guide(path, self.config.rate_hz, noise_deg_s, px_per_degree)
+        guided = guide(rested(path, px_per_degree), self.config.rate_hz, noise_deg_s, px_per_degree)
         device = next(self.parameters()).device
         known = self._known(guided)[None].to(device)  # (1, N, 6p)
         low, high = self.config.sigma_range
