@@ -11,7 +11,7 @@ import torch
 from stdiffeye.diffusion import estimate_z0
 from stdiffeye.gaze import Scanpath, Trial, fixation_index
 from stdiffeye.gaze.index import anchors
-from stdiffeye.gaze.lifting import skeleton
+from stdiffeye.gaze.lifting import rested, skeleton
 from stdiffeye.generate import Model
 from stdiffeye.plot import draw
 from stdiffeye.plot.canvas import new_figure, style
@@ -108,7 +108,7 @@ def _show_tokens(ax: Any, tokens: torch.Tensor, final: Scanpath, picture: Path, 
 
 
 def _skeleton_and_gaze(ax: Any, path: Scanpath, gaze: Any) -> None:
-    bones = skeleton(path, gaze.rate_hz)
+    bones = skeleton(rested(path), gaze.rate_hz)
     ax.plot(
         np.arange(len(bones.xy_px)) / gaze.rate_hz, bones.xy_px[:, 0], color=SKELETON_COLOUR, lw=3, label="skeleton"
     )
