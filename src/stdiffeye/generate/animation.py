@@ -41,7 +41,7 @@ def animate(
     def moved(trial: Trial) -> Trial:
         assert trial.scanpath is not None
         seeds = sample_seeds(seed, f"{trial.name}|{trial.subject}".encode(), trial.task, 1)
-        (gaze,) = fine.animate([trial.scanpath], seeds, precision_deg, px_per_degree=px_per_degree)
+        (gaze,) = fine.animate([trial.scanpath], seeds, precision_deg, px_per_degree=px_per_degree, holes=True)
         return replace(trial, trajectory=gaze)
 
     return list(track(on_cores(moved, ready), "animating", total=len(ready), quiet=quiet))

@@ -199,7 +199,8 @@ class Model:
             return [_generated(one, None) for one in self.first.trajectories([look], [seeds], request.options)[0]]
         fine, paths = self.fine, self._scanpaths(look, seeds, request)
         assert fine is not None
-        moved = fine.animate(paths, seeds, request.precision_deg, request.options, request.px_per_degree)
+        filled = look.fill and look.seconds is not None
+        moved = fine.animate(paths, seeds, request.precision_deg, request.options, request.px_per_degree, filled)
         return [_generated(one, path) for one, path in zip(moved, paths, strict=True)]
 
     def _words(self, task: str) -> torch.Tensor:

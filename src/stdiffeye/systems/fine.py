@@ -130,6 +130,7 @@ class Fine(Part):
         precision_deg: float | None = None,
         options: Options = AS_CONFIGURED,
         px_per_degree: float | None = None,
+        holes: bool = False,
     ) -> list[Trajectory]:
         """One trajectory per scanpath.
 
@@ -137,10 +138,11 @@ class Fine(Part):
         ----------
         precision_deg : the tracker's precision, root mean square of sample-to-sample steps in degrees;
             None draws one as varied as people and calibrations are.
+        holes : whether there may be more time between fixations than saccades take, which eyes spend resting.
         """
         # One at a time: no padding, and what a trajectory is does not depend on those beside it.
         return [
-            self._animate(path, seed, precision_deg, options, px_per_degree)
+            self._animate(rested(path, px_per_degree) if holes else path, seed, precision_deg, options, px_per_degree)
             for path, seed in zip(scanpaths, seeds, strict=True)
         ]
 
@@ -149,7 +151,7 @@ class Fine(Part):
     ) -> Trajectory:
         noise = NoiseSource([~seed])  # another stream than the scanpath's
         noise_deg_s = self._noise_deg_s(precision_deg, float(noise.uniform()))
-        guided = guide(rested(path, px_per_degree), self.config.rate_hz, noise_deg_s, px_per_degree)
+        guided = guide(path, self.config.rate_hz, noise_deg_s, px_per_degree)
         device = next(self.parameters()).device
         known = self._known(guided)[None].to(device)  # (1, N, 6p)
         low, high = self.config.sigma_range

@@ -100,7 +100,7 @@ class Studio:
         for start in range(0, len(paths), VIEWERS_AT_ONCE):
             report(DRAWN + (1 - DRAWN) * start / len(paths), f"moving the eyes of viewer {start + 1} of {len(paths)}")
             some = slice(start, start + VIEWERS_AT_ONCE)
-            moved = model.fine.animate(paths[some], seeds[some], wish.precision_deg)
+            moved = model.fine.animate(paths[some], seeds[some], wish.precision_deg, holes=wish.seconds is not None)
             trials += [
                 _trial(wish, start + k, path, one) for k, (path, one) in enumerate(zip(paths[some], moved, strict=True))
             ]
