@@ -48,7 +48,7 @@ class LiftConstants:
 
 
 CONSTANTS = LiftConstants()
-LONGEST_SHOULDER_MS = 75.0  # of 98 % of the intervals between fixations of DOVES; beyond it, the eye rests
+LONGEST_SHOULDER_MS = 50.0  # of 96 % of the intervals between fixations of DOVES; beyond it, the eye rests
 
 
 @dataclass(frozen=True)
