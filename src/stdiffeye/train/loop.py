@@ -256,7 +256,8 @@ def _share_gradients(part: Part, ranks: Ranks) -> None:
 def faster_arithmetic(device: torch.device) -> Iterator[None]:
     """bfloat16 autocast where the processor has it; float32 elsewhere, where it would be slower."""
     has = torch.cuda.is_bf16_supported() if device.type == "cuda" else _cpu_has_bfloat16()
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=has):
+    # Its memory of cast weights is one for all threads: what one core forgets would round another's gradients.
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=has, cache_enabled=False):
         yield
 
 
