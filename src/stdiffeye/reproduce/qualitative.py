@@ -24,7 +24,7 @@ from stdiffeye.reproduce.table1 import CONTESTANTS, SETS, commit
 PICTURES = 4
 BLANK = 245  # a light grey that shows where the picture ends
 
-HEAD = """# People and systems, side by side
+HEAD = """# People and systems, side by side: {sets}
 
 Made by `stdiffeye reproduce qualitative --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}; systems and
 budget as in the [table of systems](table1.md). One viewer or sample per cell, the first of each, on {pictures} test

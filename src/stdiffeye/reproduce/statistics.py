@@ -19,7 +19,7 @@ from stdiffeye.stats import Comparison, compare
 
 QUANTITIES = ("saccade_amplitude", "saccade_direction", "inter_saccade_angle")
 
-HEAD = """# Saccades of people and systems
+HEAD = """# Saccades of people and systems: {sets}
 
 Made by `stdiffeye reproduce statistics --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}; systems and
 budget as in the [table of systems](table1.md). KS is the Kolmogorov–Smirnov distance to people (Kuiper's around the

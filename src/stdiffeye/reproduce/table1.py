@@ -40,7 +40,7 @@ CONTESTANTS = (
     Contestant("saliency sampler", "compact", borrows=OURS),
 )
 
-HEAD = """# Every system, on the same data
+HEAD = """# Every system, on the same data: {sets}
 
 Made by `stdiffeye reproduce table1 --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}. Every system was
 trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and
