@@ -189,7 +189,8 @@ class Model:
         features = None if self.encoder is None else self.encoder.encode([image])
         frame = Frame(image.width, image.height, request.px_per_degree)
         seeds = sample_seeds(request.seed, image.tobytes(), request.task, request.samples)
-        return Look(features, words, frame, request.seconds, manner, request.fill), seeds
+        fill = request.fill and request.seconds is not None
+        return Look(features, words, frame, request.seconds, manner, fill), seeds
 
     def _scanpaths(self, look: Look, seeds: list[int], request: Request) -> list[Scanpath]:
         return self.first.scanpaths([look], [seeds], request.options)[0]
@@ -199,8 +200,7 @@ class Model:
             return [_generated(one, None) for one in self.first.trajectories([look], [seeds], request.options)[0]]
         fine, paths = self.fine, self._scanpaths(look, seeds, request)
         assert fine is not None
-        filled = look.fill and look.seconds is not None
-        moved = fine.animate(paths, seeds, request.precision_deg, request.options, request.px_per_degree, filled)
+        moved = fine.animate(paths, seeds, request.precision_deg, request.options, request.px_per_degree, look.fill)
         return [_generated(one, path) for one, path in zip(moved, paths, strict=True)]
 
     def _words(self, task: str) -> torch.Tensor:

@@ -8,15 +8,13 @@ against that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
 from stdiffeye.files import write_text
 from stdiffeye.metrics.tables import ABSENT
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, plan, stores_of
 from stdiffeye.reproduce.paper_tables import Block, decided, gap_table, latex, markdown, to_csv
-from stdiffeye.reproduce.table1 import commit
 
 SETS = ("doves", "osie")
 LATENT = (
@@ -82,9 +80,8 @@ def reproduce(
     gaze_of(contestants, stores, budget, quiet)
     standings = [contest(contestants, store, budget, quiet=True, compare=False) for store in stores]
     blocks = [Block(one.dataset, "Scanpath", one.result) for one in standings]
-    words = {"sets": ",".join(sets), "minutes": budget.minutes, "day": date.today().isoformat(), "commit": commit()}
     groups = "; ".join(f"{name}: {', '.join(one.name for one in group)}" for name, group in GROUPS.items()) + "."
-    head = HEAD.format(samples=budget.samples, base=BASE, latent_base=LATENT_BASE, groups=groups, **words)
+    head = HEAD.format(base=BASE, latent_base=LATENT_BASE, groups=groups, **made(budget, sets))
     claims = ["## The paper's claims", claim_table(standings)]
     write_text(out, "\n\n".join([head, gap_table(blocks), *claims, "## CRPS", markdown(blocks, "crps")]) + "\n")
     write_text(out.with_suffix(".tex"), latex(blocks, "crps"))

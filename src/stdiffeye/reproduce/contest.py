@@ -6,10 +6,13 @@ Everything is kept under `budget.work` (stores, features, runs, gaze), so that a
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
+from stdiffeye import __version__
 from stdiffeye.baselines.saliency_sampler import SaliencySampler
 from stdiffeye.data.prepare import prepare
 from stdiffeye.data.store import Store
@@ -144,6 +147,25 @@ def plan(contestants: Sequence[Contestant], sets: Sequence[str], budget: Budget)
         )
     rows.append(f"kept under {budget.work}, where the same command goes on; {budget.samples} samples per stimulus")
     return "\n".join(rows)
+
+
+def made(budget: Budget, sets: Sequence[str]) -> dict[str, str | float]:
+    """What the head of a page says of how it was made."""
+    return {
+        "sets": ",".join(sets),
+        "minutes": budget.minutes,
+        "samples": budget.samples,
+        "day": date.today().isoformat(),
+        "commit": _commit(),
+    }
+
+
+def _commit() -> str:
+    """The commit that this is, or the version where there is none."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
+    )
+    return asked.stdout.strip() or f"of version {__version__}"
 
 
 def _lender(one: Contestant, by_name: dict[str, Contestant]) -> Contestant:

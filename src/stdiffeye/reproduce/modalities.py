@@ -7,13 +7,11 @@ trajectories through Judd's rule.
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 from stdiffeye.files import write_text
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, Standing, contest, plan, stores_of
-from stdiffeye.reproduce.table1 import commit
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, made, plan, stores_of
 
 SETS = ("osie", "doves")
 CONTESTANTS = (
@@ -48,14 +46,7 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
         return out
     stores = stores_of(data, sets, budget.work, quiet)
     standings = [contest(CONTESTANTS, store, budget, quiet) for store in stores.values()]
-    head = HEAD.format(
-        sets=",".join(sets),
-        minutes=budget.minutes,
-        samples=budget.samples,
-        day=date.today().isoformat(),
-        commit=commit(),
-    )
-    write_text(out, "\n".join([head, *(_section(one) for one in standings)]))
+    write_text(out, "\n".join([HEAD.format(**made(budget, sets)), *(_section(one) for one in standings)]))
     return out
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from stdiffeye.data.store import Store
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Trial
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, gaze_of, plan, stores_of
-from stdiffeye.reproduce.table1 import CONTESTANTS, SETS, commit
+from stdiffeye.reproduce.contest import Contestant, gaze_of, made, plan, stores_of
+from stdiffeye.reproduce.table1 import CONTESTANTS, SETS
 
 PICTURES = 4
 BLANK = 245  # a light grey that shows where the picture ends
@@ -43,9 +42,8 @@ def reproduce(
     blank = "docs" in out.resolve().parts
     stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze = gaze_of(contestants, stores, budget, quiet)
-    words = {"sets": ",".join(sets), "minutes": budget.minutes, "day": date.today().isoformat(), "commit": commit()}
     frames = "Frames are blank, because the pictures are others' property." if blank else ""
-    sections = [HEAD.format(pictures=PICTURES, frames=frames, **words)]
+    sections = [HEAD.format(pictures=PICTURES, frames=frames, **made(budget, sets))]
     for store in stores:
         figure = out.with_name(f"{out.stem}-{store.dataset}.png")
         _draw(store, gaze[store.dataset], figure, blank)

@@ -8,13 +8,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 from stdiffeye.files import write_text
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, gaze_of, plan, stores_of
-from stdiffeye.reproduce.table1 import CONTESTANTS, SETS, commit
+from stdiffeye.reproduce.contest import Contestant, gaze_of, made, plan, stores_of
+from stdiffeye.reproduce.table1 import CONTESTANTS, SETS
 from stdiffeye.stats import Comparison, compare
 
 QUANTITIES = ("saccade_amplitude", "saccade_direction", "inter_saccade_angle")
@@ -38,8 +37,7 @@ def reproduce(
         return out
     stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze = gaze_of(contestants, stores, budget, quiet)
-    head = HEAD.format(sets=",".join(sets), minutes=budget.minutes, day=date.today().isoformat(), commit=commit())
-    sections = [head]
+    sections = [HEAD.format(**made(budget, sets))]
     for store in stores:
         human = [trial for trial in store.trials("test") if trial.scanpath is not None]
         found = saccades(compare(human, gaze[store.dataset], unit="px"))

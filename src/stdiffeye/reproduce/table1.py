@@ -7,21 +7,18 @@ rate found by the same short search, and draws as many samples.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
-from datetime import date
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from stdiffeye import __version__
 from stdiffeye.files import write_text
 from stdiffeye.metrics import PROTOCOLS, Result
 from stdiffeye.metrics.spec import METRICS
 from stdiffeye.metrics.tables import columns
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, plan, stores_of
 from stdiffeye.reproduce.paper_tables import TITLES, Block, decided, gap_table, latex, markdown, to_csv
 
 SETS = ("osie", "crowd", "doves", "mcs")
@@ -89,14 +86,7 @@ def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget,
     if budget.rates:
         each = budget.minutes * budget.search_share
         search = f"Before that, {len(budget.rates)} learning rates had {each:g} minutes each on validation of one set."
-    head = HEAD.format(
-        sets=",".join(sets),
-        minutes=budget.minutes,
-        samples=budget.samples,
-        day=date.today().isoformat(),
-        commit=commit(),
-        search=search,
-    )
+    head = HEAD.format(search=search, **made(budget, sets))
     sections = [head, gap_table(blocks), "## What it says", findings(standings)]
     for protocol in PROTOCOLS:
         sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
@@ -105,14 +95,6 @@ def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget,
     notes = [f"* {one.dataset}: {note}" for one in standings for note in one.result.notes]
     sections += ["## Notes", "\n".join(notes)] if notes else []
     return "\n\n".join(sections) + "\n"
-
-
-def commit() -> str:
-    """The commit that this is, or the version where there is none."""
-    asked = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
-    )
-    return asked.stdout.strip() or f"of version {__version__}"
 
 
 def findings(standings: Sequence[Standing]) -> str:

@@ -230,27 +230,26 @@ class Coarse(Part):
         picture, blank = self._look_at(look, manner, options)
         noise, longest_s = noise_of(seeds, options.spread), self.longest_trained_s(look.manner)
         asked_s = self._usual_s(look.manner) if look.seconds is None else look.seconds
-        fill = look.fill and look.seconds is not None
 
         def drawn(samples: Sequence[int], start_s: np.ndarray, first_xy: np.ndarray | None = None) -> list[Scanpath]:
-            goes_on = first_xy is not None and not fill
+            goes_on = first_xy is not None and not look.fill
             conditions = self._asked(manner, asked_s, start_s, longest_s, goes_on)
             place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
             paths = self.draw(picture, conditions, noise.of(samples), options, blank, place).scanpaths(
                 [look.frame] * len(samples)
             )
-            return self._filled(paths, np.minimum(asked_s - start_s, longest_s)) if fill else paths
+            return self._filled(paths, np.minimum(asked_s - start_s, longest_s)) if look.fill else paths
 
         paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
-            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, fill)]
+            going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, look.fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
             last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on])
             for k, more in zip(going_on, drawn(going_on, start_s, last_xy), strict=True):
                 paths[k] = joined(paths[k], more)
-        return paths if np.isnan(asked_s) else [until(path, asked_s, fill) for path in paths]
+        return paths if np.isnan(asked_s) else [until(path, asked_s, look.fill) for path in paths]
 
     def _filled(self, paths: list[Scanpath], seconds: np.ndarray) -> list[Scanpath]:
         """People's trials lack some of the time that they looked for; here it passes between the fixations."""
