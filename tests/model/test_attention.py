@@ -135,3 +135,17 @@ def test_gates_pass_the_input_on():
         z = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(0))
         output = denoiser(z, torch.full((2,), 10.0))
     torch.testing.assert_close(output, z * torch.tensor([-1.0, 2.0, 0.0]) + torch.tensor([0.0, 0.0, 0.5]))
+
+
+def test_gradients_stay_small_where_a_head_has_learned_to_be_sharp():
+    generator = torch.Generator().manual_seed(0)
+    place, levels = grid_centres(24, 32) * 4 - 2, (torch.full((1,), 1.0), torch.full((1,), 0.01))
+    attention = neutral_attention()
+    attention.geometry.bias.data[0] = 25.0
+    tokens, z = torch.randn(1, 200, 4, generator=generator), torch.randn(1, 200, 2, generator=generator)
+    keys_values = attention.keys_values(torch.zeros(1, 768, 4), place, None)
+    where = Geometry.of(z, *levels, cell=0.05)
+    answer = attention(tokens.flatten(0, 1), Ragged(tokens, None), keys_values, torch.zeros(1, 5), where)
+    answer.square().mean().backward()
+    largest = max(float(p.grad.abs().max()) for p in attention.parameters() if p.grad is not None)
+    assert largest < 10

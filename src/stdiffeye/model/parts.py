@@ -14,6 +14,9 @@ from torch import Tensor, nn
 from stdiffeye.errors import InputError
 
 GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
+SHARPEST = (
+    5.0  # log of the most that sharpness is multiplied by: far beyond it one place takes all, and gradients explode
+)
 FEW_ROWS = 16  # below so many rows matrix products go other ways (16 with AVX-512), with other last bits
 
 
@@ -251,7 +254,7 @@ class CrossAttention(nn.Module):
     def _factors(self, time: Tensor) -> Tensor:
         """(B, 2, H): what the sharpness is multiplied by, and the weight b of the log-density."""
         log_factor, density_weight = self.geometry(time).chunk(2, dim=-1)  # (B, H)
-        return torch.stack([log_factor.exp(), 1 + density_weight], 1)
+        return torch.stack([log_factor.clamp(max=SHARPEST).exp(), 1 + density_weight], 1)
 
 
 class Block(nn.Module):
