@@ -212,6 +212,19 @@ def test_two_systems_are_compared_pair_by_pair(make_trials) -> None:
         assert (row.first, row.second, row.better) == ("near", "far", "near")
         assert row.p < 0.05
         assert row.low <= row.value <= row.high
+    by_gap = result.comparisons[-1]
+    gaps = {name: table["crps"]["mean"].value for name, table in result.gap_closed.items()}
+    assert by_gap.metric == "gap closed"
+    assert by_gap.value == pytest.approx(gaps["near"] - gaps["far"])
+
+
+def test_gaps_are_compared_on_the_metrics_that_both_systems_have(make_trials) -> None:
+    near = make_trials(6, 4, seed=1)
+    untimed = [replace(t, scanpath=Scanpath(t.scanpath.xy_px, t.scanpath.frame)) for t in near]
+    systems = {"timed": near, "untimed": untimed}
+    result = evaluate(make_trials(6, 4), systems, metrics=["SM", "SM_dur"], protocols=["crps"], compare=True)
+    assert [row.metric for row in result.comparisons] == ["SM", "gap closed"]
+    assert result.comparisons[-1].value == 0
 
 
 def test_fair_crps_has_no_diagonal(make_trials) -> None:
@@ -325,7 +338,7 @@ def test_the_verb_writes_results_as_documented(files: Path, capsys: pytest.Captu
     assert (
         results["gap_closed"]["ours"]["crps"]["mean"]["value"] > results["gap_closed"]["other"]["crps"]["mean"]["value"]
     )
-    assert len(results["comparisons"]) == 44
+    assert len(results["comparisons"]) == 48
     again = files / "again.json"
     same = ("--metrics", "SS", "--protocols", "crps", "--clusters", str(files / "clusters.json"), "--quiet")
     assert _run("--human", str(files / "human.json"), *generated, *same, "--out", str(again)) == 0

@@ -14,7 +14,7 @@ from PIL import Image
 from stdiffeye.cli import main
 from stdiffeye.errors import InputError
 from stdiffeye.io.scanpath_json import read_scanpaths
-from stdiffeye.metrics.result import Estimate
+from stdiffeye.metrics.result import GAP, Difference, Result
 from stdiffeye.reproduce import Budget, ablations, modalities, qualitative, statistics, table1
 from stdiffeye.reproduce.contest import Contestant, contest, plan, rates_folder, run_folder, stores_of
 from stdiffeye.reproduce.paper_tables import decided
@@ -173,7 +173,7 @@ def test_raw_gaze_adds_a_trajectory_block_and_ablations_answer_claims(data, budg
     assert "points)" in text
     assert "| joint is better than scanpath only | — |" in text
     store = stores_of(data, ("doves",), own.work, quiet=True)["doves"]
-    standing = contest(rows, store, own, quiet=True, compare=False)
+    standing = contest(rows, store, own, quiet=True)
     assert [block.comparison for block in table1.blocks_of([standing])] == ["Scanpath", "Trajectory"]
 
 
@@ -213,7 +213,13 @@ def test_a_broken_off_search_keeps_the_usual_rate(tmp_path, budget, monkeypatch)
     assert RateSearch.read(tmp_path) == found
 
 
-@pytest.mark.parametrize(("other", "said"), [((0.1, 0.2), True), ((0.6, 0.9), False), ((0.2, 0.31), None)])
-def test_a_difference_is_decided_where_intervals_lie_apart(other, said):
-    one = Estimate(0.4, 0.3, 0.5, n=9, undefined=0)
-    assert decided(one, Estimate(sum(other) / 2, *other, n=9, undefined=0)) is said
+@pytest.mark.parametrize(("p", "better", "said"), [(0.01, "a", True), (0.01, "b", False), (0.2, "a", None)])
+def test_a_difference_is_decided_where_a_paired_test_is_sure(p, better, said):
+    of_metric = Difference("a", "b", "crps", "DTW", 9.0, 8.0, 10.0, 0.001, "b")
+    of_mean = Difference("a", "b", "mean", GAP, 0.9, 0.8, 1.0, 0.001, "a")
+    row = Difference("a", "b", "crps", GAP, 0.4, 0.1, 0.7, p, better)
+    result = Result({}, (), {}, [of_metric, of_mean, row], [], {})
+    assert decided(result, "a", "b") == (0.4, said)
+    assert decided(result, "b", "a") == (-0.4, None if said is None else not said)
+    with pytest.raises(InputError, match="a and c were not compared"):
+        decided(result, "a", "c")

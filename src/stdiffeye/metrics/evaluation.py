@@ -19,7 +19,7 @@ from stdiffeye.metrics.pairs import Floats
 from stdiffeye.metrics.paths import Paths
 from stdiffeye.metrics.protocols import PROTOCOLS, Estimator
 from stdiffeye.metrics.references import REFERENCES, Humans, Row
-from stdiffeye.metrics.result import Difference, Estimate, Key, Result
+from stdiffeye.metrics.result import GAP, Difference, Estimate, Key, Result
 from stdiffeye.metrics.semantics import read_maps
 from stdiffeye.metrics.spec import MAIN_METRICS, METRICS, Context, MetricSpec, specs
 from stdiffeye.metrics.stimuli import Mode, Reading, check_size, grouped, matched, to_paths
@@ -146,9 +146,10 @@ def assemble(
     every = {**rows, **{name: humans.reference(name) for name in references}}
     drawn = {name: _averages(row, settings, weights) for name, row in every.items()}
     systems = {name: _estimates(drawn[name], row) for name, row in every.items()}
-    gaps = {name: _gaps(drawn[name], drawn["human"], drawn["shuffled"]) for name in rows} if references else {}
+    closed = {name: _gaps(drawn[name], drawn["human"], drawn["shuffled"]) for name in rows} if references else {}
+    gaps = {name: _with_mean(table) for name, table in closed.items()}
     pairs = list(combinations(rows, 2)) if compare else []
-    differences = [row for one, other in pairs for row in _differences(one, other, drawn)]
+    differences = [row for pair in pairs for row in (*_differences(*pair, drawn), *_gap_differences(*pair, closed))]
     described = {**vars(settings), "metrics": [spec.name for spec in humans.chosen]}
     described["protocols"] = list(settings.protocols)
     return Result(systems, references, gaps, differences, keys, described, notes, humans.context.centres_px)
@@ -182,17 +183,24 @@ def _estimates(table: Table, row: Row) -> dict[str, dict[str, Estimate]]:
     return out
 
 
-def _gaps(model: Table, human: Table, shuffled: Table) -> dict[str, dict[str, Estimate]]:
-    out: dict[str, dict[str, Estimate]] = {}
-    for protocol, metrics in model.items():
-        gaps = {
+def _gaps(model: Table, human: Table, shuffled: Table) -> Table:
+    return {
+        protocol: {
             name: bootstrap.gap_closed(one, human[protocol][name], shuffled[protocol][name])
             for name, one in metrics.items()
         }
-        known = [one for one in gaps.values() if np.isfinite(one.value)]
-        if known:
-            gaps["mean"] = bootstrap.mean_of(known)
-        out[protocol] = {name: Estimate(one.value, *one.interval, n=0, undefined=0) for name, one in gaps.items()}
+        for protocol, metrics in model.items()
+    }
+
+
+def _with_mean(gaps: Table) -> dict[str, dict[str, Estimate]]:
+    out: dict[str, dict[str, Estimate]] = {}
+    for protocol, metrics in gaps.items():
+        known = [one for one in metrics.values() if np.isfinite(one.value)]
+        mean = {"mean": bootstrap.mean_of(known)} if known else {}
+        out[protocol] = {
+            name: Estimate(one.value, *one.interval, n=0, undefined=0) for name, one in {**metrics, **mean}.items()
+        }
     return out
 
 
@@ -206,6 +214,21 @@ def _differences(one: str, other: str, drawn: Mapping[str, Table]) -> list[Diffe
             lower = protocol == "kld" or METRICS[name].direction == "lower"
             better = "" if np.isnan(apart.value) or apart.value == 0 else (one if (apart.value < 0) == lower else other)
             rows.append(Difference(one, other, protocol, name, apart.value, *apart.interval, p, better))
+    return rows
+
+
+def _gap_differences(one: str, other: str, closed: Mapping[str, Table]) -> list[Difference]:
+    """Per protocol the gap closed, on average over the metrics that both have."""
+    rows = []
+    for protocol, metrics in closed.get(one, {}).items():
+        theirs = closed[other][protocol]
+        shared = [n for n, gap in metrics.items() if n in theirs and np.isfinite([gap.value, theirs[n].value]).all()]
+        if not shared:
+            continue
+        means = [bootstrap.mean_of([table[name] for name in shared]) for table in (metrics, theirs)]
+        apart, p = bootstrap.difference(*means)
+        better = "" if apart.value == 0 else (one if apart.value > 0 else other)
+        rows.append(Difference(one, other, protocol, GAP, apart.value, *apart.interval, p, better))
     return rows
 
 

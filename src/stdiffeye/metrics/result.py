@@ -17,6 +17,7 @@ from stdiffeye.files import write_json, write_text
 from stdiffeye.metrics.pairs import Floats
 
 Key = tuple[str, str]
+GAP = "gap closed"  # where a metric is named: all of them together
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two systems on one metric: first − second, its interval, and the p of the paired bootstrap over stimuli."""
+    """Two systems on one metric, or by gap closed over the metrics that both have.
+
+    first − second, its interval, and the p of the paired bootstrap over stimuli.
+    """
 
     first: str
     second: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from stdiffeye.metrics.result import Estimate, Result
+from stdiffeye.metrics.result import GAP, Estimate, Result
 from stdiffeye.metrics.spec import METRICS
 
 DECIMALS = 3
@@ -150,7 +150,7 @@ def _footers(result: Result) -> list[str]:
         for one in result.comparisons:
             span = f"[{one.low:.{DECIMALS}f}, {one.high:.{DECIMALS}f}]"
             difference = f"{one.value:+.{DECIMALS}f}"
-            metric = METRICS[one.metric].title
+            metric = one.metric if one.metric == GAP else METRICS[one.metric].title
             rows.append(
                 [f"{one.first} − {one.second}", one.protocol, metric, difference, span, f"{one.p:.3f}", one.better]
             )

@@ -68,13 +68,8 @@ def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[
     return found
 
 
-def contest(
-    contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool = False, compare: bool = True
-) -> Standing:
-    """Train what is missing, generate for the test split, and judge by all protocols.
-
-    `compare` also tests every two systems against each other.
-    """
+def contest(contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool = False) -> Standing:
+    """Train what is missing, generate for the test split, judge by all protocols, and test every two systems."""
     gaze = gaze_of(contestants, [store], budget, quiet)[store.dataset]
     human = [trial for trial in store.trials("test") if trial.scanpath is not None]
     searches = {one.name: rates_folder(one, budget) for one in contestants if not one.borrows}
@@ -82,7 +77,7 @@ def contest(
     minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in contestants}
     moving = {one.name: gaze[one.name] for one in contestants if one.lifts}
     trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
-    return Standing(store.dataset, evaluate(human, gaze, compare=compare), minutes, rates, trajectories)
+    return Standing(store.dataset, evaluate(human, gaze, compare=True), minutes, rates, trajectories)
 
 
 def gaze_of(

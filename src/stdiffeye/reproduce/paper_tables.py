@@ -8,13 +8,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from stdiffeye.errors import InputError
 from stdiffeye.metrics import Result
-from stdiffeye.metrics.result import Estimate
+from stdiffeye.metrics.result import GAP, Estimate
 from stdiffeye.metrics.spec import MAIN_METRICS, METRICS
 from stdiffeye.metrics.tables import ABSENT, DECIMALS, columns, rank
 
 TITLES = {"crps": "CRPS (Table 1)", "mean": "mean (Table 4)", "best": "best-of-N (Table 5)", "kld": "KLD (Table 6)"}
 """Protocol → what it is called, and the paper's table that has it."""
+SURE = 0.05  # p below which one system is said to be better than another
 Mark = Callable[[str, int], str]
 
 
@@ -112,11 +114,12 @@ def gap_table(blocks: Sequence[Block]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def decided(one: Estimate, other: Estimate) -> bool | None:
-    """Whether the first is larger; None where their intervals overlap."""
-    if one.low > other.high:
-        return True
-    return False if one.high < other.low else None
+def decided(result: Result, one: str, other: str, protocol: str = "crps") -> tuple[float, bool | None]:
+    """By how much the first closes more of the gap, and whether that is so; None where a paired test cannot tell."""
+    for row in result.comparisons:
+        if row.metric == GAP and row.protocol == protocol and {row.first, row.second} == {one, other}:
+            return row.value if row.first == one else -row.value, row.better == one if row.p < SURE else None
+    raise InputError(f"{one} and {other} were not compared by gap closed")
 
 
 def _cells(

@@ -62,7 +62,7 @@ def reproduce(
         return out
     stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze_of(contestants, stores, budget, quiet)
-    standings = [contest(contestants, store, budget, quiet=True, compare=False) for store in stores]
+    standings = [contest(contestants, store, budget, quiet=True) for store in stores]
     blocks = blocks_of(standings)
     write_text(out.with_suffix(".csv"), to_csv(blocks))
     write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
@@ -111,7 +111,7 @@ def findings(standings: Sequence[Standing]) -> str:
         lines.append(f"    * on the metrics that every system has ({', '.join(shared)}): {said}.")
         single = {"trajectory only": "trajectory only", "ScanDiff": "scanpath only (ScanDiff)"}
         against = [
-            f"{VERDICTS[decided(gaps['joint'], gaps[name])]} {words}"
+            f"{VERDICTS[decided(one.result, 'joint', name)[1]]} {words}"
             for name, words in single.items()
             if "joint" in gaps and name in gaps
         ]

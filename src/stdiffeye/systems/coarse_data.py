@@ -57,6 +57,7 @@ class CoarseBatches:
             plan.viewers,
             part.max_fixations,
             plan.seed,
+            plan.balance,
             augment=augment,
         )
         self.features, self.sources, self.plan, self.part = sources.features, sources, plan, part

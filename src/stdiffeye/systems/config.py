@@ -55,6 +55,8 @@ class TrainConfig:
     """Pictures per step."""
     viewers: int = 9
     """Trials per picture; they share its keys and values."""
+    balance: float = 0.5
+    """How stores are mixed: each in proportion to (its pictures) ** balance, so 1 mixes by picture and 0 all alike."""
     accumulate: int = 1
     """Batches per step of the optimiser; on a processor every core is busy with one."""
     ema: float = 0.999

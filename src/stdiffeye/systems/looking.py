@@ -101,7 +101,9 @@ class LookingBatches:
     def __init__(self, part: Looking, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
         self.part, self.plan, self.augment = part, plan, augment
         change = Augment(cut=0.0, later=0.0) if augment else NO_CHANGE
-        self.source = ScanpathBatches(sources.stores, split, plan.stimuli, 1, seed=plan.seed, augment=change)
+        self.source = ScanpathBatches(
+            sources.stores, split, plan.stimuli, 1, seed=plan.seed, balance=plan.balance, augment=change
+        )
         assert sources.features is not None
         self.features = sources.features
 

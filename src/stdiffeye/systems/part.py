@@ -35,6 +35,8 @@ class BatchPlan:
     seed: int = 0
     ranks: Ranks = ALONE
     device: torch.device | str = "cpu"
+    balance: float = 0.5
+    """How stores are mixed: 1 by their pictures, 0 all alike."""
 
 
 @dataclass

@@ -91,6 +91,7 @@ class TokenBatches:
             plan.viewers,
             part.config.max_fixations,
             plan.seed,
+            plan.balance,
             augment=Augment(part.config.flip if augment else 0.0, 0.0, 0.0),
             usable=lambda store: usable(store, part.config),
         )

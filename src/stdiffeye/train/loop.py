@@ -65,7 +65,7 @@ def fit(
     if last.is_file():
         progress = load_checkpoint(last, part, mean, optimiser)
     log = Log(setting, progress.step)
-    plan = BatchPlan(config.stimuli, config.viewers, config.seed, setting.ranks, setting.device)
+    plan = BatchPlan(config.stimuli, config.viewers, config.seed, setting.ranks, setting.device, config.balance)
     batches = part.batches(sources, "train", plan, augment=True)
     began = setting.clock() - progress.seconds
     steps = track(
