@@ -150,3 +150,19 @@ def test_second_order_draws_better_in_steps_that_are_even_in_snr():
     exact = drawn(schedule.steps(1000))
     even, in_snr = (float((drawn(s) - exact).abs().mean()) for s in (schedule.steps(8), schedule.steps_even_in_snr(8)))
     assert in_snr < even / 3
+
+
+def test_samples_that_are_chosen_half_of_the_way_through_end_as_they_would_have():
+    schedule, chosen = make_schedule("cosine", 1000), torch.tensor([4, 0, 2])
+    seen: list[int] = []
+
+    def denoise(z, level):
+        seen.append(len(z))
+        return torch.tanh(3 * z)
+
+    every, some = (
+        sample("dpm++", denoise, schedule, NoiseSource(range(6)), (5, 2), 7, choose=choose)
+        for choose in (None, lambda z0: chosen)
+    )
+    torch.testing.assert_close(some, every[chosen])
+    assert seen == [6] * 7 + [6] * 4 + [3] * 3

@@ -14,6 +14,7 @@ from stdiffeye.gaze.lifting import rested, skeleton
 from stdiffeye.generate import animate
 from stdiffeye.generate.model import Request, batched, load
 from stdiffeye.systems.part import Options
+from stdiffeye.systems.seating import POOL
 
 
 def picture(seed: int = 0, size: tuple[int, int] = (320, 240)) -> Image.Image:
@@ -58,14 +59,22 @@ def test_a_sample_is_the_same_on_any_number_of_cores(model, threads):
         torch.set_num_threads(1)
 
 
-def test_rows_drawn_in_any_groups_are_the_same(model):
-    look, seeds = model._look(picture(), torch.zeros(1, 512), "", Request(samples=12, seconds=3))
-    (whole,) = model.first.scanpaths([look], [seeds], Options())
+@pytest.mark.parametrize("options", [Options(), Options(spread=False), Options(sampler="ddim")], ids=str)
+def test_rows_drawn_in_any_groups_are_the_same(model, options):
+    look, seeds = model._look(picture(), torch.zeros(1, 512), "", Request(samples=POOL + 3, seconds=3))
+    chosen = [*seeds[:9], *seeds[-6:]]  # of two pools
+    (whole,) = model.first.scanpaths([look], [chosen], options)
     for size in (1, 2, 3, 4, 5, 7, 11):
-        drawn = [
-            path for group in batched(seeds, size) for path in model.first.scanpaths([look], [group], Options())[0]
-        ]
-        assert drawn == whole
+        groups = batched(chosen, size)
+        assert [path for group in groups for path in model.first.scanpaths([look], [group], options)[0]] == whole
+
+
+def test_seating_changes_the_order_of_viewers_and_nothing_else(model):
+    look, seeds = model._look(picture(), torch.zeros(1, 512), "", Request(samples=POOL, seconds=3))
+    (seated,) = model.first.scanpaths([look], [seeds], Options())
+    unseated = model.first._looked(look, seeds, Options())
+    assert seated != unseated
+    assert sorted(path.xy_px.tolist() for path in seated) == sorted(path.xy_px.tolist() for path in unseated)
 
 
 def test_seed_task_and_content_of_the_picture_make_a_difference_and_nothing_else_does(model, tmp_path):

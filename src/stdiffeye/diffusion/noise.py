@@ -4,7 +4,7 @@ Viewers drawn one by one leave gaps and repeat each other by accident. Here sixt
 each random number, one of them is in each sixteenth of its distribution (a Latin hypercube), and for two of the first
 fifteen numbers, the next fifteen, …, four of them are in each quarter of the plane (an orthogonal array of strength
 two). Each viewer alone is as random as before, so nothing that is drawn gets likelier; a handful of them tell
-more of what people do.
+more of what people do. Which of them are shown first is decided in `systems.seating`.
 
 References
 ----------

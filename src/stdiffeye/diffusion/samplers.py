@@ -18,6 +18,8 @@ from stdiffeye.diffusion.schedule import Schedule
 
 Denoise = Callable[[Tensor, int], Tensor]
 Callback = Callable[[int, int], None]
+Choose = Callable[[Tensor], Tensor]
+"""Estimate of z0 half of the way through → numbers of the samples that go on, in their new order."""
 SamplerName = Literal["ddpm", "ddim", "dpm++", "heun"]
 
 
@@ -31,11 +33,12 @@ def sample(
     eta: float = 0.0,
     trim: int | None = None,
     callback: Callback | None = None,
+    choose: Choose | None = None,
 ) -> Tensor:
     """Draw (samples, *shape) tokens with the sampler called `name` in `steps` steps (default: all of the schedule).
 
     `trim` keeps only so many tokens of each sequence, of noise always drawn whole: what a sample looks like must not
-    depend on the longest one beside it.
+    depend on the longest one beside it. `choose` is for dpm++ alone.
     """
     if trim is not None:
         noise = Trimmed(noise, shape[0], trim)
@@ -53,7 +56,7 @@ def sample(
     if name == "ddim":
         return ddim(at, z, levels, noise, eta, callback)
     if name == "dpm++":
-        return dpm_solver_pp_2m(at, z, levels, callback)
+        return dpm_solver_pp_2m(at, z, levels, callback, choose)
     return heun(at, z, levels, callback)
 
 
@@ -87,13 +90,18 @@ def ddim(
     return z
 
 
-def dpm_solver_pp_2m(denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None) -> Tensor:
+def dpm_solver_pp_2m(
+    denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None, choose: Choose | None = None
+) -> Tensor:
     """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): one evaluation a step, of second order but at both ends."""
     alpha, sigma = levels.alpha.tolist(), levels.sigma.tolist()
     half_log_snr = (levels.alpha / levels.sigma).log().tolist()
     previous: Tensor | None = None
     for i in range(len(levels)):
         z0 = denoise(z, i)
+        if choose is not None and i == len(levels) // 2:
+            rows = choose(z0)
+            z, z0, previous = z[rows], z0[rows], None if previous is None else previous[rows]
         if i + 1 == len(levels):
             return _told(callback, i, len(levels), z0)
         h = half_log_snr[i + 1] - half_log_snr[i]

@@ -97,7 +97,7 @@ class Ragged:
     def pad(self, x: Tensor) -> Tensor:
         """(n, …) → (B, T, …), zeros on padding."""
         if self.index is not None:
-            x = x.new_zeros(self.shape[0] * self.shape[1], *x.shape[1:]).index_copy(0, self.index, x)
+            x = x.new_zeros(self.shape[0] * self.shape[1], *x.shape[1:]).index_copy_(0, self.index, x)
         padded = x.unflatten(0, self.shape)
         if self.index is None and self.valid is not None:
             padded = torch.where(self.valid.reshape(*self.shape, *[1] * (x.dim() - 1)), padded, 0)
@@ -108,7 +108,7 @@ class Ragged:
         if pictures == 1:
             return x[None]
         place, longest = self._in_pictures(pictures)
-        return x.new_zeros(pictures * longest, *x.shape[1:]).index_copy(0, place, x).unflatten(0, (pictures, longest))
+        return x.new_zeros(pictures * longest, *x.shape[1:]).index_copy_(0, place, x).unflatten(0, (pictures, longest))
 
     def scatter(self, y: Tensor) -> Tensor:
         """(P, L, …) → (n, …), the way back from `gather`."""

@@ -6,8 +6,9 @@ is a denoising attention (see `model.parts.Geometry`), fed by a density of where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import numpy as np
 import torch
@@ -39,6 +40,7 @@ from stdiffeye.systems.coarse_data import CoarseBatches, ScanpathTensors, token_
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
 from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token
+from stdiffeye.systems.seating import POOL, seats
 
 LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
 BEYOND_S = 0.6  # people's last fixations end before the picture goes: a look that goes on is asked for more, and cut
@@ -226,28 +228,52 @@ class Coarse(Part):
         return [self._scanpaths(look, row, options) for look, row in zip(looks, seeds, strict=True)]
 
     def _scanpaths(self, look: Look, seeds: Sequence[int], options: Options) -> list[Scanpath]:
+        """Of viewers that are spread, whole pools are drawn, as far as it takes to know who sits where."""
+        if not options.spread or (options.sampler or self.config.sampler) != "dpm++":
+            return self._looked(look, seeds, options)
+        paths: list[Scanpath] = []
+        for number, some in groupby(seeds, lambda seed: seed // POOL):
+            pool = range(number * POOL, (number + 1) * POOL)
+            paths += self._looked(look, pool, options, [seed % POOL for seed in some])
+        return paths
+
+    def _looked(
+        self, look: Look, seeds: Sequence[int], options: Options, places: Sequence[int] | None = None
+    ) -> list[Scanpath]:
+        """Scanpaths of the viewers with these seeds, or of those of them who are seated at `places`."""
         manner = torch.tensor([self.manner_number(look.manner)], device=self.place.device)
         picture, blank = self._look_at(look, manner, options)
         noise, longest_s = noise_of(seeds, options.spread), self.longest_trained_s(look.manner)
         asked_s = self._usual_s(look.manner) if look.seconds is None else look.seconds
 
-        def drawn(samples: Sequence[int], start_s: np.ndarray, first_xy: np.ndarray | None = None) -> list[Scanpath]:
-            goes_on = first_xy is not None and not look.fill
-            conditions = self._asked(manner, asked_s, start_s, longest_s, goes_on)
-            place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
-            paths = self.draw(picture, conditions, noise.of(samples), options, blank, place).scanpaths(
-                [look.frame] * len(samples)
-            )
-            return self._filled(paths, np.minimum(asked_s - start_s, longest_s)) if look.fill else paths
+        def seat(drafts: Drawn) -> list[int]:
+            nonlocal noise
+            order = seats(drafts.scanpaths([look.frame] * len(seeds)))
+            chosen = [order[place] for place in places or ()]
+            noise = noise.of(chosen)
+            return chosen
 
-        paths = drawn(range(len(seeds)), np.zeros(len(seeds)))
+        def drawn(
+            start_s: np.ndarray, going_on: Sequence[int] = (), first_xy: np.ndarray | None = None
+        ) -> list[Scanpath]:
+            begins = first_xy is None
+            conditions = self._asked(manner, asked_s, start_s, longest_s, not begins and not look.fill)
+            place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
+            own = noise if begins else noise.of(going_on)
+            choose = seat if begins and places is not None else None
+            found = self.draw(picture, conditions, own, options, blank, place, choose)
+            paths = found.scanpaths([look.frame] * len(found.length))
+            rest_s = np.minimum(asked_s - start_s, longest_s)[: len(paths)]
+            return self._filled(paths, rest_s) if look.fill else paths
+
+        paths = drawn(np.zeros(len(seeds)))
         for _ in range(MAX_CONTINUATIONS):
             going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, look.fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
             last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on])
-            for k, more in zip(going_on, drawn(going_on, start_s, last_xy), strict=True):
+            for k, more in zip(going_on, drawn(start_s, going_on, last_xy), strict=True):
                 paths[k] = joined(paths[k], more)
         return paths if np.isnan(asked_s) else [until(path, asked_s, look.fill) for path in paths]
 
@@ -290,6 +316,7 @@ class Coarse(Part):
         options: Options,
         blank: Picture | None = None,
         first_xy: Tensor | None = None,
+        choose: Callable[[Drawn], list[int]] | None = None,
     ) -> Drawn:
         """Scanpaths for P pictures, as many rows of `conditions` for each.
 
@@ -297,6 +324,7 @@ class Coarse(Part):
         ----------
         blank : the same with the pictures hidden, for guidance.
         first_xy : (B, 2) in [0, 1], where the first fixation is (a look that goes on), or None.
+        choose : given drafts of all, which rows to go on with, in their new order; None for all.
         """
         config, device = self.config, self.place.device
         length = categorical(self.length_logits(picture, conditions), noise.uniform().to(device)) + 1
@@ -318,6 +346,13 @@ class Coarse(Part):
                 z0 = torch.cat([torch.cat([given, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)
             return z0.cpu()
 
+        def go_on_with(z0: Tensor) -> Tensor:
+            nonlocal length, context, valid
+            assert choose is not None
+            rows = torch.tensor(choose(Drawn(*from_tokens(z0), length)))
+            length, context, valid = (every[rows.to(device)] for every in (length, context, valid))
+            return rows
+
         tokens = sample(
             options.sampler or config.sampler,
             denoise,
@@ -326,6 +361,7 @@ class Coarse(Part):
             (m, CHANNELS),
             options.steps or config.sampling_steps,
             eta=config.eta,
+            choose=None if choose is None else go_on_with,
         )
         return Drawn(*from_tokens(tokens), length)
 

@@ -88,7 +88,7 @@ class Options:
     guidance: float | None = None
     """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
     spread: bool = True
-    """Whether the viewers of a picture are spread over what people do (see `diffusion.noise`) or drawn one by one."""
+    """Viewers are spread over what people do (`diffusion.noise`, `systems.seating`), not drawn one by one."""
 
     def guidance_or(self, usual: float) -> float:
         return usual if self.guidance is None else self.guidance
