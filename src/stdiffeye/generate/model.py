@@ -34,7 +34,7 @@ from stdiffeye.train.run import read_run, weights_file
 
 MAX_SAMPLES = 1000
 SECONDS = (0.2, 30.0)  # shortest and longest gaze that may be asked for
-VIEWERS_AT_ONCE = 16  # of a picture, per pass: memory stays small, and larger gains no speed
+VIEWERS_AT_ONCE = 32  # of a picture, per pass: memory stays small, larger gains no speed, and no pool is drawn twice
 
 Gaze = TypeVar("Gaze", Scanpath, "Generated")
 
