@@ -7,7 +7,7 @@ import torch
 
 from stdiffeye.errors import InputError
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
-from stdiffeye.model.parts import BlockConfig, CrossAttention, Geometry, Ragged
+from stdiffeye.model.parts import BlockConfig, CrossAttention, Geometry, Ragged, over_neighbours
 from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_centres
 
 TINY = DenoiserConfig(channels=3, max_tokens=12, width=16, depth=2, heads=2, feedforward=32, dropout=0.0, hidden=16)
@@ -149,3 +149,10 @@ def test_gradients_stay_small_where_a_head_has_learned_to_be_sharp():
     answer.square().mean().backward()
     largest = max(float(p.grad.abs().max()) for p in attention.parameters() if p.grad is not None)
     assert largest < 10
+
+
+@pytest.mark.parametrize("kernel", [1, 3, 5])
+def test_neighbours_are_mixed_as_a_convolution_mixes_them(kernel):
+    torch.manual_seed(0)
+    layer, x = torch.nn.Conv1d(6, 6, kernel, padding="same", groups=6), torch.randn(2, 7, 6)
+    torch.testing.assert_close(over_neighbours(layer, x), layer(x.transpose(1, 2)).transpose(1, 2))

@@ -291,7 +291,7 @@ class Block(nn.Module):
         where: Geometry | None,
     ) -> Tensor:
         if self.config.convolution:
-            x = x + ragged.pack(self.smooth(ragged.pad(x).transpose(1, 2)).transpose(1, 2))
+            x = x + ragged.pack(over_neighbours(self.smooth, ragged.pad(x)))
         own = None
         if modulation is not None:
             own = ragged.spread(modulation[:, : len(self.own_modulation)] + self.own_modulation)  # (n, 9, D)
@@ -311,6 +311,17 @@ class Block(nn.Module):
             return x + self.drop(layer(norm(x)))
         shift, scale, gate = modulation[:, 3 * i : 3 * i + 3].unbind(1)  # (n, D)
         return x + gate * self.drop(layer(norm(x) * (1 + scale) + shift))
+
+
+def over_neighbours(layer: nn.Conv1d, x: Tensor) -> Tensor:
+    """A depth-wise convolution over the tokens of (B, T, D), as shifted sums: no transposing, twice as fast here."""
+    tokens, kernel = x.shape[1], layer.kernel_size[0]
+    weight = layer.weight[:, 0].T  # (K, D)
+    around = F.pad(x, (0, 0, (kernel - 1) // 2, kernel // 2))  # (B, T + K − 1, D)
+    y = layer.bias.expand_as(x) if layer.bias is not None else torch.zeros_like(x)
+    for shift in range(kernel):
+        y = torch.addcmul(y, around[:, shift : shift + tokens], weight[shift])
+    return y
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
