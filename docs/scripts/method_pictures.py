@@ -60,7 +60,7 @@ def _index_over_time(ax: Any, time_s: Any, rho: Any, at: Any) -> None:
 def coarse_to_fine(model: Model, picture: Path, seed: int) -> Any:
     """Noise, two guesses on the way, the scanpath, the trajectory, and both halves over time."""
     with watched(model) as seen:
-        gaze = model.generate(picture, samples=1, seconds=LOOK_S, seed=seed)[0]
+        gaze = model.generate(picture, samples=1, seconds=LOOK_S, seed=seed, independent=True)[0]
     del seen[model.first.config.sampling_steps :]  # a long look is drawn in two pieces; this is the first
     path = gaze.scanpath()
     steps = {0: "noise", 1: "guess after 1 step", len(seen) // 2: f"guess after {len(seen) // 2} steps"}
