@@ -29,12 +29,13 @@ from stdiffeye.systems.config import SystemConfig
 from stdiffeye.systems.cores import on_cores, one_core
 from stdiffeye.systems.fine import Fine
 from stdiffeye.systems.part import AS_CONFIGURED, Look, Options, Part
+from stdiffeye.systems.seating import POOL
 from stdiffeye.train.checkpoint import load_weights
 from stdiffeye.train.run import read_run, weights_file
 
 MAX_SAMPLES = 1000
 SECONDS = (0.2, 30.0)  # shortest and longest gaze that may be asked for
-VIEWERS_AT_ONCE = 32  # of a picture, per pass: memory stays small, larger gains no speed, and no pool is drawn twice
+VIEWERS_AT_ONCE = POOL  # of a picture, per pass: memory stays small, larger gains no speed, fewer draw a pool again
 
 Gaze = TypeVar("Gaze", Scanpath, "Generated")
 

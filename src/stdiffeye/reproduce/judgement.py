@@ -22,7 +22,7 @@ from stdiffeye.systems.part import AS_CONFIGURED, Options
 SAMPLES = 15
 MAX_FIXATIONS = 16  # of a scanpath that are compared; the public files end there
 WITHIN = 6  # fixations within which a target should be looked at
-FAIR = """Viewers are drawn as they are by default, spread and seated to cover what people do; *one by one* are those of
+FAIR = """Viewers are drawn as they are by default, as a set that covers what people do; *one by one* are those of
 `--independent`, as people in the reference rows are. CRPS as printed counts the distance of every sample to itself, so
 it depends on how many samples there are and how well they cover: 15 are held against fewer viewers (MCS: one or two
 others, which makes people look worse than they are) or more (DOVES: about 25 others, against whom even a perfect model

@@ -253,27 +253,23 @@ class Coarse(Part):
             noise = noise.of(chosen)
             return chosen
 
-        def drawn(
-            start_s: np.ndarray, going_on: Sequence[int] = (), first_xy: np.ndarray | None = None
-        ) -> list[Scanpath]:
-            begins = first_xy is None
-            conditions = self._asked(manner, asked_s, start_s, longest_s, not begins and not look.fill)
-            place = None if first_xy is None else torch.from_numpy(first_xy.astype(np.float32)).to(manner.device)
-            own = noise if begins else noise.of(going_on)
-            choose = seat if begins and places is not None else None
-            found = self.draw(picture, conditions, own, options, blank, place, choose)
-            paths = found.scanpaths([look.frame] * len(found.length))
-            rest_s = np.minimum(asked_s - start_s, longest_s)[: len(paths)]
-            return self._filled(paths, rest_s) if look.fill else paths
+        def finished(drawn: Drawn, start_s: np.ndarray) -> list[Scanpath]:
+            paths = drawn.scanpaths([look.frame] * len(drawn.length))
+            return self._filled(paths, np.minimum(asked_s - start_s, longest_s)) if look.fill else paths
 
-        paths = drawn(np.zeros(len(seeds)))
+        begun = self._asked(manner, asked_s, np.zeros(len(seeds)), longest_s, goes_on=False)
+        first = self.draw(picture, begun, noise, options, blank, choose=None if places is None else seat)
+        paths = finished(first, np.zeros(len(first.length)))
         for _ in range(MAX_CONTINUATIONS):
             going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, look.fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
-            last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on])
-            for k, more in zip(going_on, drawn(start_s, going_on, last_xy), strict=True):
+            last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on]).astype(np.float32)
+            later = self._asked(manner, asked_s, start_s, longest_s, goes_on=not look.fill)
+            place = torch.from_numpy(last_xy).to(manner.device)
+            rest = self.draw(picture, later, noise.of(going_on), options, blank, place)
+            for k, more in zip(going_on, finished(rest, start_s), strict=True):
                 paths[k] = joined(paths[k], more)
         return paths if np.isnan(asked_s) else [until(path, asked_s, look.fill) for path in paths]
 
