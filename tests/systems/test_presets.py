@@ -94,3 +94,11 @@ def _generates(part, world) -> None:
     (paths,) = part.scanpaths([look], [[1, 2]], Options(steps=2))
     assert len(paths) == 2
     assert all(len(path) >= 1 and path.frame == look.frame for path in paths)
+
+
+@pytest.mark.parametrize(("balance", "share"), [(0.0, 1 / 2), (1.0, 2 / 8)])
+def test_a_plan_says_how_stores_of_unequal_size_are_mixed(tmp_path, balance, share):
+    few, many = (scanpaths(tmp_path / str(pictures), pictures) for pictures in (2, 6))
+    part = part_class("compact", "coarse")(overlay(load_preset("compact").parts["coarse"], SHRUNK["coarse"], "coarse"))
+    batches = part.batches(sources(tmp_path, few, many), "train", BatchPlan(2, 2, balance=balance), augment=False)
+    assert batches.source.probability[:2].sum() == pytest.approx(share)
