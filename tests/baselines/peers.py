@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def batch_of(paths: list[list[tuple[np.ndarray, np.ndarray | None]]]) -> Scanpat
     )
     manner = torch.ones(len(paths), dtype=torch.int64)
     unknown = torch.full((len(rows),), torch.nan)
-    conditions = Conditions(torch.ones(len(rows), dtype=torch.int64), unknown, torch.zeros(len(rows)), length)
+    asked = Conditions.asked(torch.ones(len(rows), dtype=torch.int64), unknown, torch.zeros(len(rows)))
+    conditions = replace(asked, length=length)
     return ScanpathTensors(
         features(len(paths)), torch.zeros(len(paths), 512), manner, density, tokens, known, conditions
     )

@@ -30,6 +30,7 @@ def neutral_attention() -> CrossAttention:
         for parameter in attention.parameters():
             parameter.zero_()
         attention.out.weight[0, 4] = attention.out.weight[1, 5] = 1.0
+        attention.out.weight[2, 8] = attention.out.weight[3, 9] = 1.0
     return attention
 
 
@@ -49,6 +50,8 @@ def test_denoising_attention_is_the_posterior_mean_of_a_density(sigma):
     likelihood = -((z[0, :, None] - alpha * place) ** 2).sum(-1) / (2 * sigma**2)
     posterior = (log_density + likelihood).softmax(-1)
     torch.testing.assert_close(answer[:, :2], posterior @ place, rtol=1e-3, atol=1e-4)
+    noise = (z[0] - alpha * posterior @ place) / sigma
+    torch.testing.assert_close(answer[:, 2:], -noise / 2**0.5, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,18 @@ def test_padding_never_leaks(switches):
     torch.testing.assert_close(clean[valid], dirty[valid])
     torch.testing.assert_close(clean[1, :5], alone[0], rtol=1e-4, atol=1e-5)
     assert (clean[~valid] == 0).all()
+
+
+def test_mirror_images_are_told_apart_only_where_asked():
+    denoiser = made(DenoiserConfig(**(vars(TINY) | {"sided": True})))
+    z, time = torch.randn(2, 12, 3, generator=torch.Generator().manual_seed(1)), torch.full((2,), 10.0)
+    with torch.no_grad():
+        usual, same, one = (
+            denoiser(z, time, mirrored=m) for m in (None, torch.zeros(2).bool(), torch.tensor([0, 1]).bool())
+        )
+    torch.testing.assert_close(usual, same, rtol=0, atol=0)
+    torch.testing.assert_close(usual[0], one[0], rtol=0, atol=0)
+    assert (usual[1] - one[1]).abs().max() > 1e-3
 
 
 def test_viewers_of_a_picture_share_its_keys_and_values():

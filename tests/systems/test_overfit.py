@@ -28,15 +28,17 @@ EDM = {
 }
 
 
-def learn(part, world, steps: int, rate: float, stimuli: int = PICTURES, viewers: int = 6) -> list[float]:
-    batches = part.train().batches(world, "train", BatchPlan(stimuli, viewers), augment=False)
-    batch = batches.batch(0)
+def learn(
+    part, world, steps: int, rate: float, stimuli: int = PICTURES, viewers: int = 6, augment: bool = False
+) -> list[float]:
+    batches = part.train().batches(world, "train", BatchPlan(stimuli, viewers), augment)
+    few = [batches.batch(number) for number in range(8 if augment else 1)]
     optimiser = torch.optim.AdamW(part.parameters(), rate, weight_decay=0.0)
     losses = []
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = rate * min(1.0, (step + 1) / 20, 3 * (1 - step / steps))
-        loss = part.loss(batch, Draws(0, step))["total"]
+        loss = part.loss(few[step % len(few)], Draws(0, step))["total"]
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -82,6 +84,16 @@ def test_the_coarse_half_learns_scanpaths_by_heart(paths):
     part = Coarse(config)
     learn(part, paths, 400, 5e-3, viewers=4)
     assert_scanpaths_are_reproduced(part, paths)
+
+
+def test_a_habit_of_looking_left_first_survives_learning_from_mirror_images(tmp_path):
+    torch.manual_seed(0)
+    world = sources(tmp_path, scanpaths(tmp_path, 4, viewers=1, habit_px=[(256, 384), (768, 384)]))
+    config = overlay(CoarseConfig(forget=0.0, forget_picture=0.0), {"picture": PICTURE, "denoiser": DENOISER}, "coarse")
+    part = Coarse(config)
+    learn(part, world, 300, 5e-3, stimuli=4, viewers=3, augment=True)
+    for samples in part.scanpaths(looks(world), [range(8)] * 4, Options(steps=12)):
+        assert np.mean([path.xy_px[0, 0] < 512 < path.xy_px[-1, 0] for path in samples]) > 0.9
 
 
 def test_scandiffs_form_learns_scanpaths_by_heart(paths):

@@ -50,10 +50,11 @@ def path_of(number: int, viewer: int = 0) -> Scanpath:
     return Scanpath(xy_px + noise, FRAME, np.full(len(xy_px), float(STARE_MS)), onset)
 
 
-def paint(folder: Path, pictures: int) -> None:
+def paint(folder: Path, pictures: int, grey: bool = False) -> None:
     folder.mkdir(parents=True)
     for number in range(pictures):
-        pixels = np.random.default_rng(number).integers(0, 256, (3, 4, 3), dtype=np.uint8)
+        pixels = np.random.default_rng(number).integers(0, 256, (1, 1, 1) if grey else (3, 4, 3), dtype=np.uint8)
+        pixels = np.broadcast_to(pixels, (3, 4, 3))
         Image.fromarray(pixels).resize((64, 48), Image.Resampling.NEAREST).save(folder / f"img{number:03d}.jpg")
 
 
@@ -78,17 +79,25 @@ def recordings(folder: Path, pictures: int = 4, viewers: int = 2) -> Store:
     return prepare("doves", source, folder / "doves", quiet=True)
 
 
-def scanpaths(folder: Path, pictures: int = 4, viewers: int = 2, durations: bool = True, task: str = "") -> Store:
-    """A store with fixations alone, as of a laboratory's own set."""
+def scanpaths(
+    folder: Path,
+    pictures: int = 4,
+    viewers: int = 2,
+    durations: bool = True,
+    task: str = "",
+    habit_px: Sequence[Sequence[float]] = (),
+) -> Store:
+    """A store with fixations alone, as of a laboratory's own set; with a habit, grey pictures all looked at alike."""
     source = folder / "own-source"
-    paint(source / "images", pictures)
+    paint(source / "images", pictures, grey=bool(habit_px))
     rows = []
     for number in range(pictures):
         for viewer in range(viewers):
             path = path_of(number, viewer)
             row = {"name": f"img{number:03d}.jpg", "subject": viewer, "split": "train", "task": task}
-            row |= {"X": path.xy_px[:, 0].tolist(), "Y": path.xy_px[:, 1].tolist()}
-            row["T"] = path.duration_ms.tolist() if durations else None
+            xy_px = np.asarray(habit_px) if habit_px else path.xy_px
+            row |= {"X": xy_px[:, 0].tolist(), "Y": xy_px[:, 1].tolist()}
+            row["T"] = path.duration_ms[: len(xy_px)].tolist() if durations else None
             rows.append(row)
     (source / "own.json").write_text(json.dumps(rows))
     description = source / "own.yaml"

@@ -54,7 +54,7 @@ class SaliencySampler(Part):
         asked = torch.tensor([np.nan if look.seconds is None else look.seconds for look in looks], device=device)
         rows = manner.repeat_interleave(samples)
         seconds = asked.repeat_interleave(samples)
-        conditions = Conditions(rows, seconds, torch.zeros_like(seconds), torch.zeros_like(rows))
+        conditions = Conditions.asked(rows, seconds, torch.zeros_like(seconds))
         length = categorical(coarse.length_logits(picture, conditions), noise.uniform().to(device)) + 1
         density = picture.log_density.repeat_interleave(samples, 0)
         places = [

@@ -21,6 +21,12 @@ class Conditions:
     seconds: Tensor  # (B,) viewing time
     start_s: Tensor  # (B,) time looked at the picture before these fixations
     length: Tensor  # (B,) number of fixations, 0 when not yet drawn
+    mirrored: Tensor  # (B,) whether picture and gaze are mirror images (not embedded: see `DenoiserConfig.sided`)
+
+    @classmethod
+    def asked(cls, manner: Tensor, seconds: Tensor, start_s: Tensor) -> Conditions:
+        """Of gaze that is yet to be drawn, on pictures as they are."""
+        return cls(manner, seconds, start_s, torch.zeros_like(manner), torch.zeros_like(manner, dtype=torch.bool))
 
     def to(self, device: torch.device | str) -> Conditions:
         return Conditions(*(getattr(self, part.name).to(device) for part in fields(self)))
@@ -32,6 +38,7 @@ class Conditions:
             torch.where(drop[:, 1], torch.nan, self.seconds),
             self.start_s,
             self.length,
+            self.mirrored,
         )
 
 

@@ -12,6 +12,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding, sinusoid, steady
 
 FIRST_POSITION_SIZE = 0.5
+LEANING_SCALE = 10.0  # lets the leaning, which few trials tell of, learn as fast as the rest at the same learning rate
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class DenoiserConfig:
     """Every how many blocks the picture is asked, counted from the first; 0 for never."""
     denoising_attention: bool = False
     convolution: int = 0
+    sided: bool = False
+    """Whether tokens of mirror images are told apart: people look left first, whatever there is to see."""
     gated: bool = False
     """Whether the output also holds the input, each number times a gate, so that noise is passed on as it is."""
     hidden: int = 512
@@ -78,6 +81,8 @@ class Denoiser(nn.Module):
         self.time = TimeEmbedding(config.width)
         if config.positions != "relative":
             self.position = nn.Parameter(torch.zeros(config.max_tokens, config.width))
+        if config.sided:
+            self.leaning = nn.Parameter(torch.zeros(config.max_tokens, config.width))
         self.blocks = nn.ModuleList(Block(config.block, config.asks_picture(i)) for i in range(config.depth))
         if config.time == "adaln":
             self.modulate = nn.Sequential(nn.SiLU(), nn.Linear(config.width, 9 * config.width))
@@ -103,6 +108,7 @@ class Denoiser(nn.Module):
         valid: Tensor | None = None,  # (B, T) False on padding
         known: Tensor | None = None,  # (B, T, K)
         where: Geometry | None = None,
+        mirrored: Tensor | None = None,  # (B,) whether a trial is a mirror image; None for none of them
         added: Tensor | None = None,  # (B, T, D) added to the tokens as a given
     ) -> Tensor:
         ragged = Ragged(z, valid)
@@ -112,6 +118,8 @@ class Denoiser(nn.Module):
             t = t + context  # (B, D)
         if self.config.positions != "relative":
             x = x + ragged.pack(self.position[: z.shape[1]].expand(z.shape[0], -1, -1))  # (n, D)
+        if self.config.sided:
+            x = x + ragged.pack(self._side(mirrored, *z.shape[:2]))  # (n, D)
         if added is not None:
             x = x + ragged.pack(added)  # (n, D)
         modulation = None
@@ -128,6 +136,11 @@ class Denoiser(nn.Module):
             own, gate = output.chunk(2, dim=-1)
             output = own + gate * ragged.pack(z)
         return ragged.pad(output)  # (B, T, C)
+
+    def _side(self, mirrored: Tensor | None, trials: int, tokens: int) -> Tensor:
+        """(B, T, D): what the order of tokens means in trials as they are, the opposite in mirror images."""
+        as_it_is = LEANING_SCALE * self.leaning[:tokens].expand(trials, -1, -1)
+        return as_it_is if mirrored is None else torch.where(mirrored[:, None, None], -as_it_is, as_it_is)
 
     def look(self, tokens: Tensor, place: Tensor, log_density: Tensor | None = None) -> Picture:
         """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from stdiffeye.errors import InputError
 
 GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
+PULL = 2  # and to every answer: where to, from the noisy token
 SHARPEST = (
     5.0  # log of the most that sharpness is multiplied by: far beyond it one place takes all, and gradients explode
 )
@@ -57,14 +58,24 @@ class Geometry:
     """
 
     token_xy: Tensor  # (B, T, 2) the noisy place z = α·q
-    sharpness: Tensor  # (B,) a
-    pull: Tensor  # (B,) a/α, which stays finite where α vanishes
+    signal: Tensor  # (B,) α
+    unit: Tensor  # (B,) √2 times how far z may be from α·p, by noise and within a cell: a = α²/unit²
 
     @classmethod
     def of(cls, token_xy: Tensor, alpha: Tensor, sigma: Tensor, cell: float) -> Geometry:
         """At noise level (α, σ), for picture tokens that are cells of standard deviation `cell`."""
-        spread = 2 * (sigma**2 + (alpha * cell) ** 2)
-        return cls(token_xy, (alpha**2 / spread).to(token_xy.dtype), (alpha / spread).to(token_xy.dtype))
+        unit = (2 * (sigma**2 + (alpha * cell) ** 2)).sqrt()
+        return cls(token_xy, alpha.to(token_xy.dtype), unit.to(token_xy.dtype))
+
+    @property
+    def sharpness(self) -> Tensor:
+        """(B,) a."""
+        return (self.signal / self.unit).square()
+
+    @property
+    def pull(self) -> Tensor:
+        """(B,) a/α, which stays finite where α vanishes."""
+        return self.signal / self.unit.square()
 
 
 @dataclass
@@ -203,7 +214,7 @@ class CrossAttention(nn.Module):
         self.query = nn.Linear(config.width, config.width)
         self.key_value = nn.Linear(picture_width or config.width, 2 * config.width)
         self.geometric = config.denoising_attention
-        extra = GEOMETRY * config.heads if self.geometric else 0
+        extra = (GEOMETRY + PULL) * config.heads if self.geometric else 0
         self.out = nn.Linear(config.width + extra, config.width)
         if self.geometric:
             # Per head and time: log-factor on the sharpness, and the weight b of the log-density.
@@ -240,7 +251,21 @@ class CrossAttention(nn.Module):
             q = ragged.gather(q, len(k)).transpose(1, 2)  # (P, H, L, d)
             return ragged.scatter(join_heads(F.scaled_dot_product_attention(q, k, v, None, dropout, scale=scale)))
 
-        return self.out(steady(ask, q) if len(k) == 1 else ask(q))  # (n, D)
+        answer = steady(ask, q) if len(k) == 1 else ask(q)  # (n, H·d)
+        if self.geometric and where is not None:
+            answer = torch.cat([answer, self._pull(answer, where, ragged)], -1)
+        return self.out(answer)  # (n, D)
+
+    def _pull(self, answer: Tensor, where: Geometry, ragged: Ragged) -> Tensor:
+        """(n, H·2): from the noisy token to the place that a head found, in units of the noise.
+
+        This is what a denoiser has to say; a network that was told the place alone would have to subtract two large
+        numbers and blow up what is left.
+        """
+        found = answer.unflatten(-1, (self.heads, -1))[..., -GEOMETRY : -GEOMETRY + 2]  # (n, H, 2)
+        signal, unit = ragged.spread(torch.stack([where.signal, where.unit], -1)).unbind(-1)  # (n,)
+        away = signal[:, None, None] * found - ragged.pack(where.token_xy)[:, None]
+        return (away / unit[:, None, None]).flatten(1)
 
     def _where(self, where: Geometry, time: Tensor, ragged: Ragged) -> Tensor:
         """(n, H, 4): [2a·q_x, 2a·q_y, a, b] per head."""

@@ -39,7 +39,14 @@ from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_cen
 from stdiffeye.systems.coarse_data import CoarseBatches, ScanpathTensors, token_mask
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
-from stdiffeye.systems.scanpath_tokens import CHANNELS, PLACE_SPREAD, from_tokens, place_to_token
+from stdiffeye.systems.scanpath_tokens import (
+    CHANNELS,
+    NEIGHBOURHOOD,
+    PLACE_SPREAD,
+    from_tokens,
+    neighbourhood,
+    place_to_token,
+)
 from stdiffeye.systems.seating import POOL, seats
 
 LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
@@ -61,6 +68,7 @@ class CoarseConfig:
     denoiser: DenoiserConfig = field(
         default_factory=lambda: DenoiserConfig(
             channels=CHANNELS,
+            known=NEIGHBOURHOOD,
             max_tokens=16,
             width=192,
             depth=6,
@@ -75,6 +83,7 @@ class CoarseConfig:
             cross_every=2,
             denoising_attention=True,
             convolution=5,
+            sided=True,
             hidden=0,
         )
     )
@@ -87,6 +96,8 @@ class CoarseConfig:
     prediction: Prediction = "v"
     snr_clamp: tuple[float, float] = (0.1, 5.0)
     """With prediction z0: its error is weighted by the signal-to-noise ratio within these bounds."""
+    low_noise: float = 1.0
+    """Above 1 more of the training is at low noise (a step is a uniform number to this power), where details are."""
     density_weight: float = 0.05
     length_weight: float = 0.05
     forget: float = 0.1
@@ -106,6 +117,11 @@ class CoarseConfig:
             )
         if self.denoiser.channels != CHANNELS:
             raise InputError(f"the coarse half's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
+        if self.denoiser.known not in (0, NEIGHBOURHOOD):
+            raise InputError(
+                f"the coarse half tells {NEIGHBOURHOOD} numbers of each token's neighbours, or 0, "
+                f"not denoiser.known {self.denoiser.known}"
+            )
 
 
 @dataclass
@@ -176,13 +192,14 @@ class Coarse(Part):
         forgotten = draws.uniform(len(x.manner)) < config.forget_picture
         conditions = x.conditions.without(draws.uniform(b, 2) < config.forget)
         picture = self.look(x.features, x.words, x.manner, forgotten)
-        step = draws.integers(config.diffusion_steps, b)
+        step = (draws.uniform(b) ** config.low_noise * config.diffusion_steps).long()
         noise = draws.normal(b, m, CHANNELS)
         # What the data do not say is pure noise at every level, as it will look to the sampler.
         z0 = torch.where(x.known, x.tokens, draws.normal(b, m, CHANNELS))
         alpha, sigma = self.schedule.at(step)
         valid = token_mask(x.conditions.length, m)
-        output = self.predict(add_noise(z0, noise, alpha, sigma), step, self.conditions(conditions), picture, valid)
+        noisy, context, mirrored = add_noise(z0, noise, alpha, sigma), self.conditions(conditions), conditions.mirrored
+        output = self.predict(noisy, step, context, picture, valid, mirrored)
         error = (output - target(z0, noise, alpha, sigma, config.prediction)) ** 2
         if config.prediction == "z0":
             error = error * (alpha / sigma).square().clamp(*config.snr_clamp)[:, None, None]
@@ -205,12 +222,21 @@ class Coarse(Part):
         log_density = None if self.density is None else self.density(v_joint, manner)  # (P, N)
         return self.denoiser.look(v_joint, self.place, log_density)
 
-    def predict(self, z: Tensor, step: Tensor, context: Tensor, picture: Picture, valid: Tensor) -> Tensor:
+    def predict(
+        self,
+        z: Tensor,
+        step: Tensor,
+        context: Tensor,
+        picture: Picture,
+        valid: Tensor,
+        mirrored: Tensor | None = None,
+    ) -> Tensor:
         """The network's output for noisy tokens z (B, M, 4) at `step` (B,)."""
         alpha, sigma = self.schedule.at(step)
         where = Geometry.of(z[..., :2], alpha, sigma, self.cell)
         time = step.float() * (1000 / self.config.diffusion_steps)
-        return self.denoiser(z, time, context, picture, valid, where=where)
+        near = neighbourhood(z[..., :2], valid, alpha, sigma) if self.config.denoiser.known else None
+        return self.denoiser(z, time, context, picture, valid, near, where, mirrored)
 
     def length_logits(self, picture: Picture, conditions: Conditions) -> Tensor:
         """(B, max) logits of 1, 2, … fixations."""
@@ -301,7 +327,7 @@ class Coarse(Part):
         rest = np.minimum(seconds - start_s + BEYOND_S * goes_on, longest_s)
         start = np.minimum(start_s, longest_s - np.nan_to_num(rest))
         row = [torch.from_numpy(np.asarray(v, dtype=np.float32)).to(manner.device) for v in (start + rest, start)]
-        return Conditions(manner.expand(len(start_s)), row[0], row[1], manner.new_zeros(len(start_s)))
+        return Conditions.asked(manner.expand(len(start_s)), row[0], row[1])
 
     @torch.no_grad()
     def draw(

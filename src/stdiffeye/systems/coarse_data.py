@@ -71,8 +71,11 @@ class CoarseBatches:
         length = torch.from_numpy(x.length)
         known = known & token_mask(length, tokens.shape[1])[..., None]
         density = torch.stack([torch.from_numpy(cell_shares(places, *part.cells)) for places in x.places])
-        seconds, start = torch.from_numpy(x.seconds), torch.from_numpy(x.start_s)
-        conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, start, length)
+        seconds, start, mirrored = map(torch.from_numpy, (x.seconds, x.start_s, x.flip))
+        viewers = self.plan.viewers
+        conditions = Conditions(
+            manner.repeat_interleave(viewers), seconds, start, length, mirrored.repeat_interleave(viewers)
+        )
         image = torch.from_numpy(features).to(self.plan.device).float()
         return ScanpathTensors(image, words, manner, density, tokens, known, conditions).to(self.plan.device)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 CHANNELS = 4
@@ -12,6 +13,9 @@ PLACE_MEAN, PLACE_SPREAD = 0.5, 0.22
 DURATION_MEDIAN_MS, DURATION_LOG_SPREAD = 230.0, 0.55
 GAP_MEDIAN_MS, GAP_LOG_SPREAD = 40.0, 0.5
 SHORTEST_MS, LONGEST_MS = 4.0, 4000.0
+NEIGHBOURS = 2  # fixations before a fixation, and after it, that it is told of
+SCALES = (0.05, 0.2, 0.8)  # in token units: .011, .044 and .18 of the picture
+NEIGHBOURHOOD = 2 * NEIGHBOURS * len(SCALES) * 3  # numbers
 
 
 def place_to_token(xy: Tensor) -> Tensor:
@@ -31,6 +35,24 @@ def to_tokens(xy: Tensor, duration_ms: Tensor, gap_ms: Tensor) -> tuple[Tensor, 
     )
     known = ~torch.isnan(tokens)
     return torch.nan_to_num(tokens), known
+
+
+def neighbourhood(place: Tensor, valid: Tensor, alpha: Tensor, sigma: Tensor) -> Tensor:
+    """(B, M, NEIGHBOURHOOD) where the fixations before and after lie, as seen from each: direction and nearness.
+
+    Most saccades are much smaller than the picture. Differences u of the noisy places (B, M, 2) are in units of the
+    noise, or of each of SCALES where there is less noise, and bounded: u / √(1 + u²) and 1 / (1 + u²).
+    """
+    tokens, lags = place.shape[1], [lag for lag in range(2 * NEIGHBOURS + 1) if lag != NEIGHBOURS]
+    around = F.pad(place, (0, 0, NEIGHBOURS, NEIGHBOURS))
+    there = F.pad(valid, (NEIGHBOURS, NEIGHBOURS))
+    other = torch.stack([around[:, lag : lag + tokens] for lag in lags], 2)  # (B, M, 2n, 2)
+    both = torch.stack([there[:, lag : lag + tokens] for lag in lags], 2) & valid[..., None]  # (B, M, 2n)
+    scale = (2 * (sigma[:, None] ** 2 + (alpha[:, None] * alpha.new_tensor(SCALES)) ** 2)).sqrt()  # (B, S)
+    u = (other - place[:, :, None])[:, :, :, None] / scale[:, None, None, :, None]  # (B, M, 2n, S, 2)
+    nearness = 1 / (1 + u.square().sum(-1, keepdim=True))
+    told = torch.cat([u * nearness.sqrt(), nearness], -1) * both[..., None, None]
+    return told.flatten(2).to(place.dtype)
 
 
 def from_tokens(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -348,8 +348,7 @@ class Tokens(Part):
         tokens, context, valid, added = None, None, None, None
         if config.length == "first":
             seconds = torch.full((count,), float("nan") if look.seconds is None else look.seconds, device=device)
-            zeros = torch.zeros(count, device=device)
-            conditions = Conditions(manner, seconds, zeros, zeros.long())
+            conditions = Conditions.asked(manner, seconds, torch.zeros_like(seconds))
             tokens = categorical(self.length_logits(pictures[0], conditions), noise.uniform().to(device)) + 1
             context = self.conditions(replace(conditions, length=tokens))
             valid = token_mask(tokens, int(tokens.max()))

@@ -115,7 +115,8 @@ class TokenBatches:
         if self.config.length == "first":  # what no sequence reaches is masked: leave it out
             gaze, known, rho = (part[:, : int(length.max()) * self.config.patch] for part in (gaze, known, rho))
         seconds = torch.tensor([x.seconds for x in sequences], dtype=torch.float32)
-        conditions = Conditions(manner.repeat_interleave(self.plan.viewers), seconds, torch.zeros_like(seconds), length)
+        viewed = manner.repeat_interleave(self.plan.viewers)
+        conditions = Conditions(viewed, seconds, torch.zeros_like(seconds), length, torch.tensor(mirrored))
         fixations = torch.tensor([x.fixations for x in sequences])
         tensors = TokenTensors(image, words, manner, density, gaze, known, rho, fixations, points, conditions)
         return tensors.to(self.plan.device)

@@ -1,0 +1,56 @@
+"""What a token is told of its neighbours: bounded at every level of noise, blind to padding and to where it all is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from stdiffeye.systems.scanpath_tokens import NEIGHBOURHOOD, NEIGHBOURS, SCALES, neighbourhood
+
+NOISES = [0.0, 0.02, 0.5, 1.0]
+
+
+def told(place: torch.Tensor, sigma: float, length: int | None = None) -> torch.Tensor:
+    """(M, 2n, S, 3) of one scanpath."""
+    valid = torch.arange(len(place)) < (len(place) if length is None else length)
+    level = torch.tensor([sigma], dtype=torch.float64)
+    numbers = neighbourhood(place[None], valid[None], (1 - level**2).sqrt(), level)
+    assert numbers.shape == (1, len(place), NEIGHBOURHOOD)
+    return numbers[0].unflatten(-1, (2 * NEIGHBOURS, len(SCALES), 3))
+
+
+@pytest.fixture
+def place() -> torch.Tensor:
+    return torch.randn(6, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("sigma", NOISES)
+def test_it_is_bounded_and_the_same_wherever_the_scanpath_is(place, sigma):
+    numbers = told(place, sigma)
+    assert numbers.isfinite().all()
+    assert numbers.abs().max() <= 1
+    torch.testing.assert_close(numbers, told(place + torch.tensor([3.0, -5.0]), sigma))
+
+
+def test_before_and_after_are_opposite_ways(place):
+    numbers = told(place, 0.1)
+    before, after = NEIGHBOURS - 1, NEIGHBOURS
+    torch.testing.assert_close(numbers[1:, before, :, :2], -numbers[:-1, after, :, :2])
+    torch.testing.assert_close(numbers[1:, before, :, 2], numbers[:-1, after, :, 2])
+
+
+def test_what_is_padding_or_missing_says_nothing(place):
+    numbers = told(place, 0.1, length=4)
+    moved = torch.cat([place[:4], place[4:] + 1])
+    torch.testing.assert_close(numbers, told(moved, 0.1, length=4))
+    assert (numbers[4:] == 0).all()
+    assert (numbers[3, NEIGHBOURS:] == 0).all()
+    assert (numbers[0, :NEIGHBOURS] == 0).all()
+
+
+@pytest.mark.parametrize("scale", range(len(SCALES)))
+def test_a_saccade_as_long_as_a_scale_is_told_by_it(scale):
+    step = SCALES[scale] * 2**0.5
+    numbers = told(torch.tensor([[0.0, 0.0], [step, 0.0]], dtype=torch.float64), 0.0)
+    expected = torch.tensor([0.5**0.5, 0.0, 0.5], dtype=torch.float64)
+    torch.testing.assert_close(numbers[0, NEIGHBOURS, scale], expected)
