@@ -117,6 +117,8 @@ class CoarseConfig:
             )
         if self.denoiser.channels != CHANNELS:
             raise InputError(f"the coarse half's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
+        if self.low_noise <= 0:
+            raise InputError(f"low_noise must be positive, got {self.low_noise}")
         if self.denoiser.known not in (0, NEIGHBOURHOOD):
             raise InputError(
                 f"the coarse half tells {NEIGHBOURHOOD} numbers of each token's neighbours, or 0, "
