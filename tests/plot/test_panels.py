@@ -53,6 +53,15 @@ def test_several_traces_share_one_scale() -> None:
         plot.traces([])
 
 
+def test_several_traces_are_shown_to_the_end_of_the_longest() -> None:
+    path = trial(0).scanpath
+    assert path is not None
+    (longer, _) = plot.traces([path, path[:1]]).axes
+    (alone,) = plot.traces([path]).axes
+    assert longer.get_xlim() == alone.get_xlim()
+    assert max(line.get_xdata().max() for line in longer.lines) <= longer.get_xlim()[1]
+
+
 def test_multiples_have_a_row_per_picture_and_a_column_per_system(tmp_path: Path) -> None:
     for name in ("a", "b"):
         Image.new("RGB", (400, 300), "teal").save(tmp_path / f"{name}.png")

@@ -56,13 +56,17 @@ def traces(nouns: Sequence[Scanpath | Trajectory | Trial], columns: int = 1, tit
     figure = canvas.new_figure(WIDTH_IN if columns == 1 else 5.0 * columns, 0.4 + 1.65 * rows)
     with canvas.style():
         axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        scales = []
         for number, ax in enumerate(axes.ravel()):
             if number >= len(nouns):
                 ax.set_axis_off()
                 continue
             _draw_gaze(ax, *_parts(nouns[number]), legend=number == min(columns, len(nouns)) - 1)
+            scales.append((*ax.get_xlim(), *ax.get_ylim()))
             if number < len(titles):
                 ax.set_title(titles[number], loc="left", fontsize=8, pad=TITLE_PAD_PT)
+        first_s, last_s, bottom_px, top_px = zip(*scales, strict=True)
+        axes[0, 0].set(xlim=(min(first_s), max(last_s)), ylim=(max(bottom_px), min(top_px)))
         for ax in axes[:, 1:].ravel():
             ax.set_ylabel("")
         for ax in axes[-1]:
