@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from stdiffeye.errors import InputError
 
 GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
-PULL = 2  # and to every answer: where to, from the noisy token
+TOWARDS = 2  # and to every answer: the way from the noisy token to the place that was found
 SHARPEST = (
     5.0  # log of the most that sharpness is multiplied by: far beyond it one place takes all, and gradients explode
 )
@@ -214,7 +214,7 @@ class CrossAttention(nn.Module):
         self.query = nn.Linear(config.width, config.width)
         self.key_value = nn.Linear(picture_width or config.width, 2 * config.width)
         self.geometric = config.denoising_attention
-        extra = (GEOMETRY + PULL) * config.heads if self.geometric else 0
+        extra = (GEOMETRY + TOWARDS) * config.heads if self.geometric else 0
         self.out = nn.Linear(config.width + extra, config.width)
         if self.geometric:
             # Per head and time: log-factor on the sharpness, and the weight b of the log-density.
@@ -253,10 +253,10 @@ class CrossAttention(nn.Module):
 
         answer = steady(ask, q) if len(k) == 1 else ask(q)  # (n, H·d)
         if self.geometric and where is not None:
-            answer = torch.cat([answer, self._pull(answer, where, ragged)], -1)
+            answer = torch.cat([answer, self._towards(answer, where, ragged)], -1)
         return self.out(answer)  # (n, D)
 
-    def _pull(self, answer: Tensor, where: Geometry, ragged: Ragged) -> Tensor:
+    def _towards(self, answer: Tensor, where: Geometry, ragged: Ragged) -> Tensor:
         """(n, H·2): from the noisy token to the place that a head found, in units of the noise.
 
         This is what a denoiser has to say; a network that was told the place alone would have to subtract two large
