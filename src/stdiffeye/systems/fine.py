@@ -5,7 +5,7 @@ Velocity relative to the scanpath's skeleton is diffused (see `gaze.residual`), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +24,7 @@ from stdiffeye.diffusion import (
     target,
 )
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Scanpath, Trajectory
+from stdiffeye.gaze import Scanpath, Trajectory, fixation_intervals
 from stdiffeye.gaze.lifting import rested
 from stdiffeye.gaze.residual import SHARE, Guide, guide, residual, trajectory_of
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
@@ -39,6 +39,7 @@ NOISE_DEG_S = (0.8, 0.918, 0.99, 1.048, 1.102, 1.188, 1.252, 1.326, 1.487, 1.735
 FURTHEST_DEG_S = 425.0
 # For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
 MEDIAN_PER_RMS = float(np.sqrt(np.log(4) / 2))
+ATTEMPTS = 2
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,12 @@ class Fine(Part):
             z, sigma = z.to(device), torch.full((len(z),), float(grid.sigma[level]), device=device)
             return estimate_z0(self._predict(z, sigma, known), z, torch.ones_like(sigma), sigma, "edm").cpu()
 
-        shape = (known.shape[1], 2 * self.config.patch)
-        y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
-        return trajectory_of(plausible(y.reshape(-1, 2)[: len(guided)], guided), guided, path, px_per_degree)
+        def draw() -> Trajectory:
+            shape = (known.shape[1], 2 * self.config.patch)
+            y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
+            return trajectory_of(plausible(y.reshape(-1, 2)[: len(guided)], guided), guided, path, px_per_degree)
+
+        return faithful((draw() for _ in range(ATTEMPTS)), len(path), px_per_degree)
 
     def _noise_deg_s(self, precision_deg: float | None, draw: float) -> float:
         if precision_deg is None:
@@ -232,6 +236,22 @@ def _usable(store: Store, split: str | None, config: FineConfig) -> np.ndarray:
     columns, trials = store.columns, store.where(split)
     fits = columns["has_trajectory"] & columns["has_onsets"] & (columns["n_fixations"] >= 2) & ~columns["synthesised"]
     return trials[np.asarray(fits)[trials]]
+
+
+def faithful(drawn: Iterable[Trajectory], fixations: int, px_per_degree: float | None = None) -> Trajectory:
+    """The first trajectory with so many fixations by Judd's rule, or else the nearest to it.
+
+    A recording has the fixations of its own scanpath, so one that has others was not made of that scanpath.
+    """
+    nearest, fewest = None, np.inf
+    for trajectory in drawn:
+        amiss = abs(len(fixation_intervals(trajectory, px_per_degree=px_per_degree)) - fixations)
+        if amiss < fewest:
+            nearest, fewest = trajectory, amiss
+        if not amiss:
+            break
+    assert nearest is not None
+    return nearest
 
 
 def plausible(y: np.ndarray, guided: Guide) -> np.ndarray:
