@@ -49,6 +49,13 @@ def lasting(path: Scanpath, seconds: float) -> Scanpath:
     return Scanpath(path.xy_px, path.frame, duration, onset * ((seconds * 1000 - duration[-1]) / onset[-1]))
 
 
+def hurried(path: Scanpath, seconds: float) -> Scanpath:
+    """The same fixations within `seconds`: if the last ends later, everything is faster."""
+    onset, duration = timed(path)
+    pace = seconds / end_s(path)
+    return Scanpath(path.xy_px, path.frame, duration * pace, onset * pace) if pace < 1 else path
+
+
 def until(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:
     """Cut at the end of the viewing time, as a trial is; with `fill` the last fixation lasts until then."""
     onset, duration = timed(path)

@@ -31,7 +31,7 @@ from stdiffeye.diffusion.objective import Prediction
 from stdiffeye.diffusion.schedule import ScheduleName
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
-from stdiffeye.gaze.timeline import end_s, joined, lasting, onset_s, until
+from stdiffeye.gaze.timeline import end_s, hurried, joined, lasting, onset_s, until
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.model.parts import Geometry, Picture
@@ -281,23 +281,29 @@ class Coarse(Part):
             noise = noise.of(chosen)
             return chosen
 
-        def finished(drawn: Drawn, start_s: np.ndarray) -> list[Scanpath]:
-            paths = drawn.scanpaths([look.frame] * len(drawn.length))
-            return self._filled(paths, np.minimum(asked_s - start_s, longest_s)) if look.fill else paths
+        def rest_s(start_s: np.ndarray, beyond_s: float = 0.0) -> np.ndarray:
+            return np.minimum(asked_s - start_s + beyond_s, longest_s)
 
-        begun = self._asked(manner, asked_s, np.zeros(len(seeds)), longest_s, goes_on=False)
+        def finished(drawn: Drawn, within_s: np.ndarray) -> list[Scanpath]:
+            drafts = drawn.scanpaths([look.frame] * len(drawn.length))
+            paths = [hurried(path, s) for path, s in zip(drafts, within_s.tolist(), strict=True)]
+            return self._filled(paths, within_s) if look.fill else paths
+
+        start_s = np.zeros(len(seeds))
+        begun = self._asked(manner, rest_s(start_s), start_s, longest_s)
         first = self.draw(picture, begun, noise, options, blank, choose=None if places is None else seat)
-        paths = finished(first, np.zeros(len(first.length)))
+        paths = finished(first, rest_s(np.zeros(len(first.length))))
         for _ in range(MAX_CONTINUATIONS):
             going_on = [k for k, path in enumerate(paths) if self._goes_on(path, asked_s, longest_s, look.fill)]
             if not going_on:
                 break
             start_s = np.array([onset_s(paths[k]) for k in going_on])
             last_xy = np.stack([look.frame.normalise(paths[k].xy_px[-1]) for k in going_on]).astype(np.float32)
-            later = self._asked(manner, asked_s, start_s, longest_s, goes_on=not look.fill)
+            within_s = rest_s(start_s, beyond_s=0.0 if look.fill else BEYOND_S)
+            later = self._asked(manner, within_s, start_s, longest_s)
             place = torch.from_numpy(last_xy).to(manner.device)
             rest = self.draw(picture, later, noise.of(going_on), options, blank, place)
-            for k, more in zip(going_on, finished(rest, start_s), strict=True):
+            for k, more in zip(going_on, finished(rest, within_s), strict=True):
                 paths[k] = joined(paths[k], more)
         return paths if np.isnan(asked_s) else [until(path, asked_s, look.fill) for path in paths]
 
@@ -322,13 +328,10 @@ class Coarse(Part):
         )
         return self.look(features, words, manner), blank
 
-    def _asked(
-        self, manner: Tensor, seconds: float, start_s: np.ndarray, longest_s: float, goes_on: bool
-    ) -> Conditions:
-        """Conditions for times of any length: what was trained on is asked for, as much as is left of it."""
-        rest = np.minimum(seconds - start_s + BEYOND_S * goes_on, longest_s)
-        start = np.minimum(start_s, longest_s - np.nan_to_num(rest))
-        row = [torch.from_numpy(np.asarray(v, dtype=np.float32)).to(manner.device) for v in (start + rest, start)]
+    def _asked(self, manner: Tensor, rest_s: np.ndarray, start_s: np.ndarray, longest_s: float) -> Conditions:
+        """Conditions for times of any length: `rest_s` is asked for, after as much as was trained on."""
+        start = np.minimum(start_s, longest_s - np.nan_to_num(rest_s))
+        row = [torch.from_numpy(np.asarray(v, dtype=np.float32)).to(manner.device) for v in (start + rest_s, start)]
         return Conditions.asked(manner.expand(len(start_s)), row[0], row[1])
 
     @torch.no_grad()
