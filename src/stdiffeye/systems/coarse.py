@@ -51,7 +51,7 @@ from stdiffeye.systems.seating import POOL, seats
 
 LONGEST_TRAINED_S = 5.0  # longest viewing time of the public sets
 BEYOND_S = 0.6  # people's last fixations end before the picture goes: a look that goes on is asked for more, and cut
-MOST_STRETCH = 1.6  # of a look that must fill the time asked for; one that ended much earlier goes on instead
+MOST_STRETCH = 1.6  # of a look that must fit the time asked for; one that ends much earlier goes on, much later is cut
 SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
 MAX_CONTINUATIONS = 8
 
@@ -286,7 +286,10 @@ class Coarse(Part):
 
         def finished(drawn: Drawn, within_s: np.ndarray) -> list[Scanpath]:
             drafts = drawn.scanpaths([look.frame] * len(drawn.length))
-            paths = [hurried(path, s) for path, s in zip(drafts, within_s.tolist(), strict=True)]
+            paths = [
+                hurried(path, s) if end_s(path) <= MOST_STRETCH * s else path
+                for path, s in zip(drafts, within_s.tolist(), strict=True)
+            ]
             return self._filled(paths, within_s) if look.fill else paths
 
         start_s = np.zeros(len(seeds))
