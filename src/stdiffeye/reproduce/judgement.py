@@ -49,7 +49,7 @@ class Judgement:
     kinematics: dict[str, float] = field(default_factory=dict)
     """KS distances to people, where there is raw gaze."""
     side_by_side: list[Trial] = field(default_factory=list)
-    """Raw gaze: a person, a sample, a person, … on the same pictures; the first of each, none picked."""
+    """Raw gaze: a person, a sample, a person, … on the same pictures; of each picture another viewer, none picked."""
     search: dict[str, float] = field(default_factory=dict)
     """Where there is a target: share that has looked at it, of samples and of people."""
 
@@ -114,11 +114,10 @@ def _trial(one: Wanted, sample: int, path: Scanpath, trajectory: object) -> Tria
 
 
 def _by_stimulus(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Scanpath]]:
-    groups: dict[tuple[str, str], list[Scanpath]] = {}
-    for trial in trials:
-        if trial.scanpath is not None:
-            groups.setdefault(trial.key, []).append(trial.scanpath[:MAX_FIXATIONS])
-    return groups
+    return {
+        key: [trial.scanpath[:MAX_FIXATIONS] for trial in some if trial.scanpath is not None]
+        for key, some in _trials_of(trials).items()
+    }
 
 
 def _diversity(human: Sequence[Trial], generated: Sequence[Trial]) -> float:
@@ -154,9 +153,17 @@ def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, floa
 
 
 def _side_by_side(human: Sequence[Trial], generated: Sequence[Trial]) -> list[Trial]:
-    people, samples = ({trial.key: trial for trial in reversed(trials)} for trials in (human, generated))
+    """The k-th viewer of the k-th picture: the first of each would be one person throughout."""
+    people, samples = _trials_of(human), _trials_of(generated)
     keys = [key for key in people if key in samples][:SHOWN]
-    return [trial for key in keys for trial in (people[key], samples[key])]
+    return [side[key][k % len(side[key])] for k, key in enumerate(keys) for side in (people, samples)]
+
+
+def _trials_of(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Trial]]:
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.key, []).append(trial)
+    return groups
 
 
 def _percent(estimate: tuple[float, float, float]) -> str:
