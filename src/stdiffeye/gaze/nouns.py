@@ -6,6 +6,7 @@ Frozen, validated, units in the names. Arrays inside are read-only. A lost sampl
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -267,3 +268,11 @@ def _same(one: Any, other: Any, arrays: tuple[str, ...], values: tuple[str, ...]
     return all(equal(getattr(one, name), getattr(other, name)) for name in arrays) and all(
         getattr(one, name) == getattr(other, name) for name in values
     )
+
+
+def by_stimulus(trials: Iterable[Trial]) -> dict[tuple[str, str], list[Trial]]:
+    """Trials by what was looked at and why, in the order in which they come."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.key, []).append(trial)
+    return groups

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
+from stdiffeye.gaze.nouns import by_stimulus
 from stdiffeye.plot import canvas, overlay
 from stdiffeye.plot.drawing import draw, points_of
 
@@ -41,7 +42,7 @@ def multiples(
     per_cell : viewers in each cell.
     options : as in `draw`.
     """
-    by_system = {name: _by_stimulus(trials) for name, trials in systems.items()}
+    by_system = {name: by_stimulus(trials) for name, trials in systems.items()}
     if not by_system:
         raise InputError("small multiples need at least one system, got none")
     keys = list(stimuli) if stimuli is not None else _shared(by_system)[:MAX_ROWS]
@@ -95,13 +96,6 @@ def _label(figure: Figure, axes: list[list[Axes]], names: list[str], tasks: list
             box = row[0].get_position()
             words: dict[str, Any] = {"rotation": 90, "fontsize": 9, "style": "italic"}
             figure.text(box.x0, (box.y0 + box.y1) / 2, f"{task} " if task else "", ha="right", va="center", **words)
-
-
-def _by_stimulus(trials: Sequence[Trial]) -> dict[Key, list[Trial]]:
-    found: dict[Key, list[Trial]] = {}
-    for trial in trials:
-        found.setdefault(trial.key, []).append(trial)
-    return found
 
 
 def _shared(by_system: Mapping[str, Mapping[Key, list[Trial]]]) -> list[Key]:

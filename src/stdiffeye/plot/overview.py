@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stdiffeye.gaze import Trial
+from stdiffeye.gaze.nouns import by_stimulus
 from stdiffeye.plot.canvas import save
 from stdiffeye.plot.drawing import draw
 from stdiffeye.plot.replay import replay
@@ -20,11 +21,8 @@ def overviews(
     trials: Sequence[Trial], out: Path, pictures: bool = True, replays: bool = False, quiet: bool = False
 ) -> list[Path]:
     """Draw the gaze of each stimulus; returns the files."""
-    groups: dict[tuple[str, str], list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault(trial.key, []).append(trial)
     written: list[Path] = []
-    for (name, task), group in track(list(groups.items())[:MOST_PICTURES], "drawing", quiet=quiet):
+    for (name, task), group in track(list(by_stimulus(trials).items())[:MOST_PICTURES], "drawing", quiet=quiet):
         stem = out / (f"{Path(name).stem}-{task}" if task else Path(name).stem).replace(" ", "-")
         if pictures:
             written += _pictures(group, stem)

@@ -10,6 +10,7 @@ import numpy as np
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.data.store import Store
 from stdiffeye.gaze import Scanpath, Trial, truncate
+from stdiffeye.gaze.nouns import by_stimulus
 from stdiffeye.generate.files import Wanted, wanted_of
 from stdiffeye.generate.model import Model, Request
 from stdiffeye.metrics import Result, evaluate, pairwise
@@ -113,16 +114,16 @@ def _trial(one: Wanted, sample: int, path: Scanpath, trajectory: object) -> Tria
     return Trial(one.name, str(sample), path, trajectory, one.request.task)  # type: ignore[arg-type]
 
 
-def _by_stimulus(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Scanpath]]:
+def _scanpaths_of(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Scanpath]]:
     return {
         key: [trial.scanpath[:MAX_FIXATIONS] for trial in some if trial.scanpath is not None]
-        for key, some in _trials_of(trials).items()
+        for key, some in by_stimulus(trials).items()
     }
 
 
 def _diversity(human: Sequence[Trial], generated: Sequence[Trial]) -> float:
     def spread(trials: Sequence[Trial]) -> float:
-        tables = [pairwise("DTW", paths) for paths in _by_stimulus(trials).values() if len(paths) > 1]
+        tables = [pairwise("DTW", paths) for paths in _scanpaths_of(trials).values() if len(paths) > 1]
         return float(np.mean([table[np.triu_indices(len(table), 1)].mean() for table in tables]))
 
     return spread(generated) / spread(human)
@@ -134,7 +135,7 @@ def _memory(model: Model, store: Store, quiet: bool) -> tuple[float, float]:
     chosen = {(stimuli[i].name, stimuli[i].task): stimuli[i] for i in spread}
     everything = wanted_of([store.path], Request(samples=SAMPLES), "train")
     wanted = [one for one in everything if (one.name, one.request.task) in chosen]
-    generated = _by_stimulus(samples_of(model, wanted, False, quiet))
+    generated = _scanpaths_of(samples_of(model, wanted, False, quiet))
     nearest, people = [], []
     for key, stimulus in chosen.items():
         trials = [
@@ -154,16 +155,9 @@ def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, floa
 
 def _side_by_side(human: Sequence[Trial], generated: Sequence[Trial]) -> list[Trial]:
     """The k-th viewer of the k-th picture: the first of each would be one person throughout."""
-    people, samples = _trials_of(human), _trials_of(generated)
+    people, samples = by_stimulus(human), by_stimulus(generated)
     keys = [key for key in people if key in samples][:SHOWN]
     return [side[key][k % len(side[key])] for k, key in enumerate(keys) for side in (people, samples)]
-
-
-def _trials_of(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Trial]]:
-    groups: dict[tuple[str, str], list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault(trial.key, []).append(trial)
-    return groups
 
 
 def _percent(estimate: tuple[float, float, float]) -> str:
