@@ -30,7 +30,7 @@ def test_everybody_has_one_place():
     assert sorted(seats(viewers())) == list(range(POOL))
 
 
-@pytest.mark.parametrize(("first", "last"), [(0, 8), (0, 10), (0, 16), (8, 16), (16, 32)])
+@pytest.mark.parametrize(("first", "last"), [(0, 8), (0, 10), (0, 15), (0, 16), (16, 31), (16, 32)])
 def test_those_beside_each_other_are_more_like_all_than_any_few_are(first, last):
     paths = viewers()
     table, order = distances(paths), seats(paths)

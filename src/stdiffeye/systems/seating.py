@@ -1,8 +1,9 @@
 """Which viewers are shown together: an order of many in which every first few look at a picture as all of them do.
 
 The viewers of a pool are parted into two halves that differ as little as they can (by the energy distance over
-scanpath metrics), each half into halves of its own, and so on. Each of them has one place, so nothing that is drawn
-gets likelier; but the first ten, or sixteen, cover what people do better than any ten or sixteen.
+scanpath metrics), and so on down to parts of sixteen, of whom those come last that the others can best do without.
+Each viewer has one place, so nothing that is drawn gets likelier; but the first ten, or sixteen, cover what people do
+better than any ten or sixteen.
 
 References
 ----------
@@ -22,6 +23,7 @@ from stdiffeye.metrics import pairwise
 from stdiffeye.metrics.spec import METRICS
 
 POOL = 32  # viewers that are parted: those whose seeds differ in the remainder alone
+PART = 16
 BY = ("LD", "DTW", "TDE", "SM")
 SWEEPS = 8  # at most; swaps run out after three or four
 
@@ -47,10 +49,23 @@ def distances(paths: Sequence[Scanpath]) -> Floats:
 
 
 def _parted(distance: Floats, who: NDArray[np.int64]) -> list[int]:
-    if len(who) <= 2:
-        return who.tolist()
+    if len(who) <= PART:
+        return _by_need(distance, who)
     first = _first_half(distance[np.ix_(who, who)])
     return [*_parted(distance, who[first]), *_parted(distance, who[~first])]
+
+
+def _by_need(distance: Floats, who: NDArray[np.int64]) -> list[int]:
+    """The order of these viewers in which each is last whom those before it replace best, held against the pool."""
+    from_pool, leaving = distance.mean(axis=1), []
+    while len(who) > 1:
+        among, from_all = distance[np.ix_(who, who)], from_pool[who]
+        left = len(who) - 1
+        energy = 2 * (from_all.sum() - from_all) / left - (among.sum() - 2 * among.sum(axis=1)) / left**2
+        least = left - int(energy[::-1].argmin())  # the last of several
+        leaving.append(int(who[least]))
+        who = np.delete(who, least)
+    return [*who.tolist(), *reversed(leaving)]
 
 
 def _first_half(distance: Floats) -> NDArray[np.bool_]:
