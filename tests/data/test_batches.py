@@ -82,6 +82,16 @@ def test_mirrored_gaze_belongs_to_mirrored_pictures(store):
     assert np.allclose(1 - mirrored.places[0][:, 0], straight.places[0][:, 0], atol=1e-6)
 
 
+def test_light_changes_the_picture_alone(store):
+    plain, relit = (
+        ScanpathBatches([store], "train", 4, 3, seed=5, augment=Augment(relit=share)) for share in (0.0, 0.5)
+    )
+    lights = [relit.batch(step).light for step in range(40)]
+    assert set(np.concatenate(lights).tolist()) == {0, 1, 2}
+    assert not any(plain.batch(step).light.any() for step in range(10))
+    np.testing.assert_array_equal(plain.batch(3).xy, relit.batch(3).xy)
+
+
 def test_a_trial_that_ended_earlier_fits_its_shorter_viewing_time(store):
     whole, cut = batches(store).batch(2), batches(store, augment=Augment(0, cut=1.0, later=0)).batch(2)
     timed = np.isfinite(whole.duration_ms[:, 0])

@@ -69,6 +69,17 @@ def test_flipped_features_are_kept_beside_the_plain_ones(pictures, tmp_path) -> 
     assert cache.computed == 3
 
 
+def test_other_lights_are_kept_beside_the_plain_features_and_always_the_same(pictures, tmp_path) -> None:
+    cache = FeatureCache(Averages(), tmp_path / "cache")
+    plain, first, second, mirrored = (
+        cache.get(pictures, *view) for view in ((), (False, [1] * 4), (False, [2] * 4), (True, [1] * 4))
+    )
+    assert len({array.tobytes() for array in (plain, first, second, mirrored)}) == 4
+    np.testing.assert_array_equal(mirrored.reshape(4, 2, 3, 3)[:, :, ::-1].reshape(4, 6, 3), first)
+    np.testing.assert_array_equal(FeatureCache(Averages(), tmp_path / "elsewhere").get(pictures, False, [1] * 4), first)
+    assert cache.computed == 16
+
+
 def test_the_same_content_under_another_name_is_not_computed_again(pictures, tmp_path) -> None:
     cache = FeatureCache(Averages(), tmp_path / "cache")
     cache.get(pictures[:1])

@@ -20,6 +20,7 @@ Floats = NDArray[np.float32]
 TYPICAL_GAP_MS = 40.0
 """From one fixation to the next where the data do not say; the median of DOVES."""
 SHORTEST_VIEWING_S = 1.0
+LIGHTS = 2
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Choice:
 
     stimulus: Stimulus
     flip: bool
+    light: int
     trials: NDArray[np.int64]
     rng: np.random.Generator
 
@@ -50,6 +52,7 @@ class ScanpathBatch:
 
     stimuli: list[Stimulus]  # P
     flip: NDArray[np.bool_]  # (P,) the picture is to be mirrored; the gaze already is
+    light: NDArray[np.int64]  # (P,) number of the light that the picture is to be seen in; 0 as it is
     xy: Floats  # (B, M, 2) in [0, 1] of the picture
     duration_ms: Floats  # (B, M) NaN where unknown
     gap_ms: Floats  # (B, M) to the next fixation, NaN where unknown or last
@@ -69,6 +72,8 @@ class Augment:
     """The trial ended earlier: a shorter viewing time."""
     later: float = 0.15
     """Only what came after some fixation, with the time already passed: how viewing goes on."""
+    relit: float = 0.0
+    """The picture in one of `LIGHTS` other lights."""
 
 
 NO_CHANGE = Augment(0.0, 0.0, 0.0)
@@ -118,12 +123,13 @@ class ScanpathBatches:
         stimuli = [self.stimuli[i] for i in chosen]
         flip = rng.random(self.count) < self.augment.flip
         mine = part(self.count)
-        stimuli, flip, seeds = stimuli[mine], flip[mine], rng.integers(2**63, size=self.count)[mine]
+        seeds = rng.integers(2**63, size=self.count)
+        light = np.where(rng.random(self.count) < self.augment.relit, rng.integers(LIGHTS, size=self.count) + 1, 0)
         choices = []
-        for stimulus, mirrored, seed in zip(stimuli, flip, seeds, strict=True):
+        for stimulus, mirrored, lit, seed in zip(stimuli[mine], flip[mine], light[mine], seeds[mine], strict=True):
             own = np.random.default_rng(seed)
             picked = own.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
-            choices.append(Choice(stimulus, bool(mirrored), picked, own))
+            choices.append(Choice(stimulus, bool(mirrored), int(lit), picked, own))
         return choices
 
     def batch(self, step: int, part: Callable[[int], slice] = slice) -> ScanpathBatch:
@@ -132,8 +138,9 @@ class ScanpathBatches:
         rows = [self._row(c.stimulus.store, int(trial), c.flip, c.rng) for c in chosen for trial in c.trials]
         xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
         places = [self.places(c.stimulus, c.flip) for c in chosen]
-        flip = np.array([c.flip for c in chosen])
-        return ScanpathBatch([c.stimulus for c in chosen], flip, xy, duration, gap, length, seconds, start, places)
+        flip, light = np.array([c.flip for c in chosen]), np.array([c.light for c in chosen])
+        stimuli = [c.stimulus for c in chosen]
+        return ScanpathBatch(stimuli, flip, light, xy, duration, gap, length, seconds, start, places)
 
     def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
         xy, duration, onset, seconds = self._read(store, trial)

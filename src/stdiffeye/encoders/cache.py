@@ -1,7 +1,7 @@
 """Features of pictures on disk, so that each picture is looked at once.
 
-One file per picture, named by the content: `<folder>/<encoder's identity>/<2 letters>/<hash>[-flip].npy`, float16,
-(rows · columns, width). One file per picture rather than one large table because files appear whole or not at
+One file per picture, named by the content: `<folder>/<encoder's identity>/<2 letters>/<hash>[-flip][-light2].npy`,
+float16, (rows · columns, width). One file per picture rather than one large table because files appear whole or not at
 all, several programs may fill the cache at once, and adding a picture never rewrites others; the page cache of the
 operating system makes random access as fast as a copy out of memory.
 """
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from stdiffeye.encoders import PictureEncoder
-from stdiffeye.encoders.picture import Picture, load_picture
+from stdiffeye.encoders.picture import Picture, in_other_light, load_picture
 from stdiffeye.errors import InputError
 from stdiffeye.files import whole_file
 from stdiffeye.progress import track
@@ -62,25 +62,29 @@ class FeatureCache:
         self.computed = 0
         self._keys: dict[tuple[str, int, int], str] = {}
 
-    def get(self, pictures: Sequence[Picture], flip: bool | Sequence[bool] = False) -> Features:
+    def get(
+        self, pictures: Sequence[Picture], flip: bool | Sequence[bool] = False, light: Sequence[int] | None = None
+    ) -> Features:
         """(B, rows · columns, width) float16 in memory; what is missing is computed and kept.
 
         Parameters
         ----------
         flip : whether the picture is mirrored left to right, for all or one by one.
+        light : one by one, 0 for the picture as it is, else the number of a change of its light and colours.
         """
         flips = [flip] * len(pictures) if isinstance(flip, bool) else list(flip)
         features = np.empty((len(pictures), *self.shape), dtype=np.float16)
-        for row, (picture, mirrored) in enumerate(zip(pictures, flips, strict=True)):
-            features[row] = self.open(picture, mirrored)
+        lights = light or [0] * len(pictures)
+        for row, view in enumerate(zip(pictures, flips, lights, strict=True)):
+            features[row] = self.open(*view)
         return features
 
-    def open(self, picture: Picture, flip: bool = False) -> Features:
+    def open(self, picture: Picture, flip: bool = False, light: int = 0) -> Features:
         """(rows · columns, width) float16, read-only, mapped from the file and not yet read."""
-        path = self.path(picture, flip)
+        path = self.path(picture, flip, light)
         stored = self._read(path)
         if stored is None:
-            self._compute(picture, flip, path)
+            self._compute(picture, flip, light, path)
             stored = self._read(path)
         if stored is None:
             raise InputError(f"{path} vanished while it was read: is another program clearing the cache?")
@@ -106,10 +110,10 @@ class FeatureCache:
         if troubles:
             raise InputError(f"{len(troubles)} of {len(pictures)} pictures cannot be used, the first: {troubles[0]}")
 
-    def path(self, picture: Picture, flip: bool = False) -> Path:
+    def path(self, picture: Picture, flip: bool = False, light: int = 0) -> Path:
         """Where the picture's features are or will be."""
         key = self._key(picture)
-        return self.home / key[:2] / f"{key}{'-flip' if flip else ''}.npy"
+        return self.home / key[:2] / f"{key}{'-flip' if flip else ''}{f'-light{light}' if light else ''}.npy"
 
     def _key(self, picture: Picture) -> str:
         if isinstance(picture, Image.Image | np.ndarray):
@@ -134,7 +138,10 @@ class FeatureCache:
             return None
         return stored if stored.shape == self.shape and stored.dtype == np.float16 else None
 
-    def _compute(self, picture: Picture, flip: bool, path: Path) -> None:
+    def _compute(self, picture: Picture, flip: bool, light: int, path: Path) -> None:
+        if light:
+            seed = [light, int(self._key(picture), 16)]
+            picture = in_other_light(load_picture(picture), np.random.default_rng(seed))
         tokens = self.encoder.encode([picture], flip=flip)
         with whole_file(path) as temporary:
             np.save(temporary, tokens[0].numpy().astype(np.float16), allow_pickle=False)

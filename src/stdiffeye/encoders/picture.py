@@ -21,7 +21,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageEnhance, ImageOps, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
 from stdiffeye.io.pictures import MAX_MEGAPIXELS
@@ -40,6 +40,8 @@ REDUCING_GAP = 2.0
 _WHITE = (255, 255, 255, 255)
 _UINT16_PER_UINT8 = 257
 _BYTES = 255
+_GREY_SHARE = 0.3
+_LIGHT_FACTORS = (0.7, 1.3)
 # What Pillow's many decoders throw at broken files.
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, RuntimeError)
 
@@ -81,6 +83,19 @@ def squash(source: Picture, height_px: int, width_px: int, flip: bool = False) -
     image = image.resize((width_px, height_px), Image.Resampling.BICUBIC, reducing_gap=REDUCING_GAP)
     pixels = np.asarray(image)
     return np.ascontiguousarray(pixels[:, ::-1] if flip else pixels)
+
+
+def in_other_light(image: Image.Image, rng: np.random.Generator) -> Image.Image:
+    """The picture brighter or darker, with more or less contrast and colour, or without any colour.
+
+    People look at the same places, so training may see it either way.
+    """
+    if rng.random() < _GREY_SHARE:
+        image = image.convert("L").convert("RGB")
+    enhancers = (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color)
+    for enhancer, factor in zip(enhancers, rng.uniform(*_LIGHT_FACTORS, size=len(enhancers)), strict=True):
+        image = enhancer(image).enhance(float(factor))
+    return image
 
 
 def find_pictures(folder: str | Path) -> list[Path]:

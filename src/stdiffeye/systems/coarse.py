@@ -100,6 +100,8 @@ class CoarseConfig:
     """Above 1 more of the training is at low noise (a step is a uniform number to this power), where details are."""
     density_weight: float = 0.05
     length_weight: float = 0.05
+    relit: float = 0.0
+    """Chance that a picture is seen in another light in training: brighter, paler, in grey."""
     forget: float = 0.1
     """Chance that the manner, and the viewing time, are hidden in training, so that each is optional."""
     forget_picture: float = 0.05
@@ -187,7 +189,7 @@ class Coarse(Part):
     # ---------------------------------------------------------------- training
 
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> CoarseBatches:
-        return CoarseBatches(self, sources, split, plan, Augment() if augment else NO_CHANGE)
+        return CoarseBatches(self, sources, split, plan, Augment(relit=self.config.relit) if augment else NO_CHANGE)
 
     def loss(self, batch: ScanpathTensors, draws: Draws) -> dict[str, Tensor]:
         config, x, (b, m, _) = self.config, batch, batch.tokens.shape

@@ -64,7 +64,8 @@ class CoarseBatches:
 
     def batch(self, step: int) -> ScanpathTensors:
         x, part = self.source.batch(step, self.plan.ranks.mine), self.part
-        features = self.features.get([s.picture for s in x.stimuli if s.picture], x.flip.tolist())
+        pictures = [s.picture for s in x.stimuli if s.picture]
+        features = self.features.get(pictures, x.flip.tolist(), x.light.tolist())
         words = torch.stack([self.sources.word_vector(s.task) for s in x.stimuli])
         manner = torch.tensor([part.manner_number(s.dataset) for s in x.stimuli])
         tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
