@@ -1,11 +1,14 @@
-"""What a token is told of its neighbours: bounded at every level of noise, blind to padding and to where it all is."""
+"""What a token is told of its neighbours: bounded at every level of noise, blind to padding and to where it all is.
+
+And what a token stands for: a fixation within the picture.
+"""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from stdiffeye.systems.scanpath_tokens import NEIGHBOURHOOD, NEIGHBOURS, SCALES, neighbourhood
+from stdiffeye.systems.scanpath_tokens import EDGE, NEIGHBOURHOOD, NEIGHBOURS, SCALES, from_tokens, neighbourhood
 
 NOISES = [0.0, 0.02, 0.5, 1.0]
 
@@ -54,3 +57,8 @@ def test_a_saccade_as_long_as_a_scale_is_told_by_it(scale):
     numbers = told(torch.tensor([[0.0, 0.0], [step, 0.0]], dtype=torch.float64), 0.0)
     expected = torch.tensor([0.5**0.5, 0.0, 0.5], dtype=torch.float64)
     torch.testing.assert_close(numbers[0, NEIGHBOURS, scale], expected)
+
+
+def test_a_token_beyond_the_picture_is_a_fixation_just_within_it():
+    xy, _, _ = from_tokens(torch.tensor([[[-9.0, 9.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]))
+    torch.testing.assert_close(xy, torch.tensor([[[EDGE, 1 - EDGE], [0.5, 0.5]]]))

@@ -13,6 +13,7 @@ PLACE_MEAN, PLACE_SPREAD = 0.5, 0.22
 DURATION_MEDIAN_MS, DURATION_LOG_SPREAD = 230.0, 0.55
 GAP_MEDIAN_MS, GAP_LOG_SPREAD = 40.0, 0.5
 SHORTEST_MS, LONGEST_MS = 4.0, 4000.0
+EDGE = 0.01  # of the picture; one in a thousand fixations of people is nearer to its border, and none beyond
 NEIGHBOURS = 2  # fixations before a fixation, and after it, that it is told of
 SCALES = (0.05, 0.2, 0.8)  # in token units: .011, .044 and .18 of the picture
 NEIGHBOURHOOD = 2 * NEIGHBOURS * len(SCALES) * 3  # numbers
@@ -56,8 +57,8 @@ def neighbourhood(place: Tensor, valid: Tensor, alpha: Tensor, sigma: Tensor) ->
 
 
 def from_tokens(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """xy in [0, 1] (kept inside the picture), durations and gaps in ms."""
-    xy = (tokens[..., :2] * PLACE_SPREAD + PLACE_MEAN).clamp(0, 1)
+    """xy in [0, 1] (kept inside the picture, as are the eyes around it), durations and gaps in ms."""
+    xy = (tokens[..., :2] * PLACE_SPREAD + PLACE_MEAN).clamp(EDGE, 1 - EDGE)
     duration = DURATION_MEDIAN_MS * torch.exp(tokens[..., 2] * DURATION_LOG_SPREAD)
     gap = GAP_MEDIAN_MS * torch.exp(tokens[..., 3] * GAP_LOG_SPREAD)
     return xy, duration.clamp(SHORTEST_MS, LONGEST_MS), gap.clamp(SHORTEST_MS, LONGEST_MS)
