@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from stdiffeye.gaze import Frame, Scanpath, extract, lift
-from stdiffeye.gaze.residual import SHARE, guide
+from stdiffeye.diffusion import NoiseSource
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract, lift
+from stdiffeye.gaze.residual import AMPLITUDE_DEG, SHARE, USUAL_LOG_PEAK, amplitudes_deg, guide, saccade_vigour
 from stdiffeye.generate import load
-from stdiffeye.systems.fine import FURTHEST_DEG_S, faithful, plausible
+from stdiffeye.systems.fine import FURTHEST_DEG_S, faithful, plausible, saccades_of_one_person
 
 PATH = Scanpath([[100, 100], [400, 300]], Frame(640, 480), duration_ms=[300, 300], onset_ms=[0, 340])
 
@@ -47,3 +48,42 @@ def test_the_shipped_fine_half_gives_scanpaths_back_their_fixations():
     paths = [walk(fixations=14, seed=seed) for seed in range(20)]
     moved = load("freeview").fine.animate(paths, range(20))
     assert sum(len(extract(one)) == 14 for one in moved) >= 18
+
+
+def test_vigour_is_the_log_of_peak_velocity_over_what_is_usual():
+    velocity = np.zeros((60, 2))
+    velocity[10:20, 0], velocity[40:50, 1] = 2 * np.exp(USUAL_LOG_PEAK[0]), 0.5 * np.exp(USUAL_LOG_PEAK[-1])
+    saccades, amplitude_deg = np.array([[8, 22], [38, 52]]), np.array([AMPLITUDE_DEG[0], AMPLITUDE_DEG[-1]])
+    assert np.allclose(saccade_vigour(velocity, saccades, amplitude_deg), np.log([2.0, 0.5]))
+    velocity[38:52] = np.nan
+    assert saccade_vigour(velocity, saccades, amplitude_deg)[1] == 0
+
+
+def test_the_guide_tells_the_vigour_of_clear_saccades_while_they_last():
+    path = Scanpath([[100, 100], [110, 100], [500, 300]], Frame(640, 480, 40), duration_ms=[300, 300, 300])
+    guided = guide(path, 240.0, 1.2, vigour=np.array([0.3, -0.2]))
+    (a, b), (c, d) = guided.bones.saccades
+    assert (guided.vigour[c:d] == -0.2).all()
+    assert (np.delete(guided.vigour, np.r_[c:d]) == 0).all(), f"a quarter of a degree at {a}:{b} is too small to tell"
+
+
+def test_the_shipped_fine_half_makes_saccades_as_fast_as_they_are_told_and_as_varied_as_peoples(monkeypatch):
+    monkeypatch.setattr("stdiffeye.systems.fine.ATTEMPTS", 1)  # each attempt is told anew
+    paths = [walk(fixations=14, seed=seed) for seed in range(20)]
+    moved = load("freeview").fine.animate(paths, range(20))
+    told, made = [], []
+    for seed, (path, one) in enumerate(zip(paths, moved, strict=True)):
+        noise = NoiseSource([~seed])
+        noise.uniform()  # the tracker's precision
+        told.append(saccades_of_one_person(len(path) - 1, noise))
+        made.append(residual_vigour(one, path))
+    told, made = np.concatenate(told), np.concatenate(made)
+    clear = np.concatenate([amplitudes_deg(path) for path in paths]) >= 1
+    assert np.corrcoef(told[clear], made[clear])[0, 1] > 0.8
+    assert 0.25 < made[clear].std() < 0.42, "people's is .34"
+
+
+def residual_vigour(trajectory: Trajectory, path: Scanpath) -> np.ndarray:
+    bones = guide(path, trajectory.rate_hz, 1.2).bones
+    velocity_deg_s = np.diff(trajectory.xy_px, axis=0, prepend=trajectory.xy_px[:1]) * trajectory.rate_hz / 60
+    return saccade_vigour(velocity_deg_s, bones.saccades, amplitudes_deg(path))

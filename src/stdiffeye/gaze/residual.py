@@ -6,7 +6,9 @@ about unit variance within fixations as within saccades, so that one noise sched
 
     r = (v − v_L) / s,   s = ν + 0.6 · smoothed |v_L|,   y = asinh(r / 0.6)
 
-ν is the trial's sample-to-sample noise: the median speed within fixations in deg/s.
+ν is the trial's sample-to-sample noise: the median speed within fixations in deg/s. The vigour of a saccade is how fast
+it is for its size: ln of its peak velocity over what is usual, which differs from one person to another and, as much
+again, from one saccade to the next.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ Floats = NDArray[np.float64]
 SHARE = 0.6  # of the skeleton's speed that counts as scale, and the point where asinh bends
 SMOOTHING_MS = 37.0
 SLOWEST_NOISE_DEG_S = 0.05
+# The main sequence of DOVES' train split: median ln of peak velocity (deg/s) at these amplitudes.
+AMPLITUDE_DEG = (0.5, 0.75, 1.1, 1.6, 2.3, 3.4, 5.0, 7.3, 11.0, 16.0)
+USUAL_LOG_PEAK = (4.0, 4.18, 4.45, 4.74, 5.0, 5.25, 5.46, 5.67, 5.87, 6.03)
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Guide:
     velocity_deg_s : (T, 2) of the skeleton.
     scale_deg_s : (T,) s.
     noise_deg_s : ν.
+    vigour : (T,) of the saccade that is under way; 0 within fixations.
     phase : (T,) fractional part of the fixation index: 0 in the middle of a fixation, ½ halfway to the next.
     """
 
@@ -46,20 +52,36 @@ class Guide:
     velocity_deg_s: Floats
     scale_deg_s: Floats
     noise_deg_s: float
+    vigour: Floats
     phase: Floats
 
     def __len__(self) -> int:
         return len(self.scale_deg_s)
 
 
-def guide(scanpath: Scanpath, rate_hz: float, noise_deg_s: float, px_per_degree: float | None = None) -> Guide:
-    """The guide of a scanpath for a tracker of sample-to-sample noise ν."""
+def guide(
+    scanpath: Scanpath,
+    rate_hz: float,
+    noise_deg_s: float,
+    px_per_degree: float | None = None,
+    vigour: Floats | None = None,
+) -> Guide:
+    """The guide of a scanpath for a tracker of sample-to-sample noise ν.
+
+    `vigour` is one number for each saccade (usual ones by default); saccades too small to tell have none.
+    """
     bones = skeleton(scanpath, rate_hz, px_per_degree)
     velocity = _velocity(bones.xy_px, rate_hz) / px_per_degree_of(scanpath.frame, px_per_degree)
     width = 2 * round(SMOOTHING_MS / 1000 * rate_hz / 2) + 1
     speed = uniform_filter1d(maximum_filter1d(np.hypot(*velocity.T), width), width)
     noise = max(noise_deg_s, SLOWEST_NOISE_DEG_S)
-    return Guide(bones, velocity, noise + SHARE * speed, noise, _phase(bones))
+    now = np.zeros(len(bones))
+    if vigour is not None:
+        for (start, stop), size, own in zip(
+            bones.saccades, amplitudes_deg(scanpath, px_per_degree), vigour, strict=True
+        ):
+            now[start:stop] = own if size >= AMPLITUDE_DEG[0] else 0.0
+    return Guide(bones, velocity, noise + SHARE * speed, noise, now, _phase(bones))
 
 
 def residual(trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None) -> tuple[Floats, Guide]:
@@ -74,7 +96,9 @@ def residual(trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | 
     if len(xy) < len(bones):  # rounding may let the last fixation end one sample after the recording
         xy = np.concatenate([xy, np.full((len(bones) - len(xy), 2), np.nan)])
     velocity = _velocity(xy, rate) / px_per_degree_of(trajectory.frame, px_per_degree)
-    guided = guide(scanpath, rate, fixation_noise_deg_s(velocity, bones.in_fixation), px_per_degree)
+    noise_deg_s = fixation_noise_deg_s(velocity, bones.in_fixation)
+    vigour = saccade_vigour(velocity, bones.saccades, amplitudes_deg(scanpath, px_per_degree))
+    guided = guide(scanpath, rate, noise_deg_s, px_per_degree, vigour)
     r = (velocity - guided.velocity_deg_s) / guided.scale_deg_s[:, None]
     return np.arcsinh(r / SHARE), guided
 
@@ -91,6 +115,19 @@ def trajectory_of(y: Floats, guided: Guide, scanpath: Scanpath, px_per_degree: f
 def fixation_noise_deg_s(velocity_deg_s: Floats, in_fixation: NDArray[np.bool_]) -> float:
     """ν: the median speed within fixations."""
     return float(np.nanmedian(np.hypot(*velocity_deg_s[in_fixation].T)))
+
+
+def amplitudes_deg(scanpath: Scanpath, px_per_degree: float | None = None) -> Floats:
+    """(M − 1,) from each fixation to the next."""
+    return np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / px_per_degree_of(scanpath.frame, px_per_degree)
+
+
+def saccade_vigour(velocity_deg_s: Floats, saccades: NDArray[np.int64], amplitude_deg: Floats) -> Floats:
+    """(M − 1,) ln of the peak velocity, over two samples, over what is usual for the amplitude; 0 where it is lost."""
+    speed = np.hypot(*((velocity_deg_s[1:] + velocity_deg_s[:-1]) / 2).T)
+    peak = np.array([np.nan_to_num(speed[max(start - 1, 0) : stop + 1]).max(initial=0.0) for start, stop in saccades])
+    usual = np.interp(np.log(np.maximum(amplitude_deg, AMPLITUDE_DEG[0])), np.log(AMPLITUDE_DEG), USUAL_LOG_PEAK)
+    return np.where(peak > 0, np.log(np.maximum(peak, 1e-9)) - usual, 0.0)
 
 
 def _velocity(xy: Points, rate_hz: float) -> Floats:

@@ -31,15 +31,18 @@ from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import AS_CONFIGURED, BatchPlan, Options, Part, Sources
 
-KNOWN_PER_SAMPLE = 6  # skeleton's velocity x, y; log scale; log noise; in fixation; phase
-# ν over the trials of DOVES' train split, at these shares of them; the tails are cut.
-NOISE_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+KNOWN_PER_SAMPLE = 7  # skeleton's velocity x, y; log scale; log noise; in fixation; phase; vigour
+# Over the trials of DOVES' train split, at these shares of them, the tails cut: ν; the median vigour of a trial's
+# saccades, which is the person's; and how much that of a saccade is above or below it.
+SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 NOISE_DEG_S = (0.8, 0.918, 0.99, 1.048, 1.102, 1.188, 1.252, 1.326, 1.487, 1.735, 2.084, 2.381, 2.8)
+PERSONS_VIGOUR = (-0.55, -0.393, -0.299, -0.192, -0.12, -0.05, -0.005, 0.046, 0.107, 0.184, 0.29, 0.381, 0.5)
+SACCADES_VIGOUR = (-0.75, -0.421, -0.309, -0.187, -0.108, -0.042, 0.0, 0.042, 0.11, 0.195, 0.306, 0.4, 0.7)
 # In DOVES one in a thousand samples between fixations is further from the skeleton's velocity.
 FURTHEST_DEG_S = 425.0
 # For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
 MEDIAN_PER_RMS = float(np.sqrt(np.log(4) / 2))
-ATTEMPTS = 2
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class FineConfig:
     denoiser: DenoiserConfig = field(
         default_factory=lambda: DenoiserConfig(
             channels=16,
-            known=48,
+            known=56,
             width=128,
             depth=4,
             heads=4,
@@ -87,7 +90,7 @@ class ResidualTensors:
 
     y: Tensor  # (B, N, 2p)
     seen: Tensor  # (B, N, 2p) False where lost
-    known: Tensor  # (B, N, 6p)
+    known: Tensor  # (B, N, 7p)
     valid: Tensor  # (B, N) False after the end of a recording that is shorter than the piece
 
 
@@ -152,9 +155,19 @@ class Fine(Part):
     ) -> Trajectory:
         noise = NoiseSource([~seed])  # another stream than the scanpath's
         noise_deg_s = self._noise_deg_s(precision_deg, float(noise.uniform()))
-        guided = guide(path, self.config.rate_hz, noise_deg_s, px_per_degree)
+
+        def draw() -> Trajectory:
+            vigour = saccades_of_one_person(len(path) - 1, noise)
+            guided = guide(path, self.config.rate_hz, noise_deg_s, px_per_degree, vigour)
+            y = plausible(self._residual(guided, noise, options), guided)
+            return trajectory_of(y, guided, path, px_per_degree)
+
+        return faithful((draw() for _ in range(ATTEMPTS)), len(path), px_per_degree)
+
+    def _residual(self, guided: Guide, noise: NoiseSource, options: Options) -> np.ndarray:
+        """(T, 2) y, drawn."""
         device = next(self.parameters()).device
-        known = self._known(guided)[None].to(device)  # (1, N, 6p)
+        known = self._known(guided)[None].to(device)  # (1, N, 7p)
         low, high = self.config.sigma_range
         grid = karras_grid(options.steps or self.config.sampling_steps, sigma_max=high, sigma_min=low)
 
@@ -162,16 +175,13 @@ class Fine(Part):
             z, sigma = z.to(device), torch.full((len(z),), float(grid.sigma[level]), device=device)
             return estimate_z0(self._predict(z, sigma, known), z, torch.ones_like(sigma), sigma, "edm").cpu()
 
-        def draw() -> Trajectory:
-            shape = (known.shape[1], 2 * self.config.patch)
-            y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
-            return trajectory_of(plausible(y.reshape(-1, 2)[: len(guided)], guided), guided, path, px_per_degree)
-
-        return faithful((draw() for _ in range(ATTEMPTS)), len(path), px_per_degree)
+        shape = (known.shape[1], 2 * self.config.patch)
+        y = sample(options.sampler or self.config.sampler, denoise, grid, noise, shape)[0].double().numpy()
+        return y.reshape(-1, 2)[: len(guided)]
 
     def _noise_deg_s(self, precision_deg: float | None, draw: float) -> float:
         if precision_deg is None:
-            return float(np.interp(draw, NOISE_SHARES, NOISE_DEG_S))
+            return float(np.interp(draw, SHARES, NOISE_DEG_S))
         return MEDIAN_PER_RMS * precision_deg * self.config.rate_hz
 
     def _known(self, guided: Guide) -> Tensor:
@@ -254,6 +264,13 @@ def faithful(drawn: Iterable[Trajectory], fixations: int, px_per_degree: float |
     return nearest
 
 
+def saccades_of_one_person(count: int, noise: NoiseSource) -> np.ndarray:
+    """(count,) vigour: the person's own, and what each saccade adds to it."""
+    own = np.interp(float(noise.uniform()), SHARES, PERSONS_VIGOUR)
+    share = torch.special.ndtr(noise.fresh(count)[0])
+    return own + np.interp(share.double().numpy(), SHARES, SACCADES_VIGOUR)
+
+
 def plausible(y: np.ndarray, guided: Guide) -> np.ndarray:
     """y (T, 2) within what people do, since sinh would turn a small mistake into a leap across the screen."""
     most = np.arcsinh(FURTHEST_DEG_S / (SHARE * guided.scale_deg_s))[:, None]
@@ -261,15 +278,16 @@ def plausible(y: np.ndarray, guided: Guide) -> np.ndarray:
 
 
 def known_rows(guided: Guide) -> np.ndarray:
-    """(T, 6) what is known of each sample: skeleton's velocity, scale, noise, in fixation, phase."""
+    """(T, 7) what is known of each sample: skeleton's velocity, scale, noise, in fixation, phase, vigour."""
     noise = np.full(len(guided), guided.noise_deg_s)
-    return np.column_stack([guided.velocity_deg_s, guided.scale_deg_s, noise, guided.bones.in_fixation, guided.phase])
+    now = (guided.bones.in_fixation, guided.phase, guided.vigour)
+    return np.column_stack([guided.velocity_deg_s, guided.scale_deg_s, noise, *now])
 
 
 def scaled(rows: np.ndarray) -> np.ndarray:
     """Known rows with every number of about unit size."""
-    scale, noise = np.log(rows[:, 2:3]) / 2, np.log(rows[:, 3:4])
-    return np.concatenate([np.arcsinh(rows[:, :2] / 10), scale, noise, rows[:, 4:]], axis=1)
+    scale, noise, vigour = np.log(rows[:, 2:3]) / 2, np.log(rows[:, 3:4]), 3 * rows[:, 6:]
+    return np.concatenate([np.arcsinh(rows[:, :2] / 10), scale, noise, rows[:, 4:6], vigour], axis=1)
 
 
 def to_patches(rows: np.ndarray, patch: int) -> Tensor:
