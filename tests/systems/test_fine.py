@@ -1,12 +1,31 @@
 """What the fine half draws stays within what people do, and has the fixations of its scanpath."""
 
 import numpy as np
+import pytest
 
+from stdiffeye.data.prepare import prepare
 from stdiffeye.diffusion import NoiseSource
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract, lift
-from stdiffeye.gaze.residual import AMPLITUDE_DEG, SHARE, USUAL_LOG_PEAK, amplitudes_deg, guide, saccade_vigour
+from stdiffeye.gaze.residual import (
+    AMPLITUDE_DEG,
+    SHARE,
+    USUAL_LOG_PEAK,
+    amplitudes_deg,
+    guide,
+    residual,
+    saccade_vigour,
+)
 from stdiffeye.generate import load
-from stdiffeye.systems.fine import FURTHEST_DEG_S, faithful, plausible, saccades_of_one_person
+from stdiffeye.systems.fine import (
+    FURTHEST_DEG_S,
+    NOISE_DEG_S,
+    PERSONS_VIGOUR,
+    SACCADES_VIGOUR,
+    SHARES,
+    faithful,
+    plausible,
+    saccades_of_one_person,
+)
 
 PATH = Scanpath([[100, 100], [400, 300]], Frame(640, 480), duration_ms=[300, 300], onset_ms=[0, 340])
 
@@ -87,3 +106,23 @@ def residual_vigour(trajectory: Trajectory, path: Scanpath) -> np.ndarray:
     bones = guide(path, trajectory.rate_hz, 1.2).bones
     velocity_deg_s = np.diff(trajectory.xy_px, axis=0, prepend=trajectory.xy_px[:1]) * trajectory.rate_hz / 60
     return saccade_vigour(velocity_deg_s, bones.saccades, amplitudes_deg(path))
+
+
+@pytest.mark.real_data
+def test_the_tables_of_noise_and_vigour_are_those_of_doves(real_data, tmp_path):
+    store = prepare("doves", real_data / "doves", tmp_path / "doves", quiet=True)
+    noise, person, beyond = [], [], []
+    for trial in [trial for trial in store.trials("train") if trial.trajectory is not None][::3]:
+        guided = residual(trial.trajectory, trial.scanpath)[1]
+        clear = amplitudes_deg(trial.scanpath) >= AMPLITUDE_DEG[0]
+        vigour = guided.vigour[guided.bones.saccades[clear, 0]]
+        noise.append(guided.noise_deg_s)
+        if len(vigour) > 2:
+            person.append(np.median(vigour))
+            beyond += [*(vigour - person[-1])]
+    for table, values, near in (
+        (NOISE_DEG_S, noise, 0.1),
+        (PERSONS_VIGOUR, person, 0.05),
+        (SACCADES_VIGOUR, beyond, 0.02),
+    ):
+        assert np.allclose(np.quantile(values, SHARES[1:-1]), table[1:-1], atol=near)
