@@ -27,6 +27,7 @@ HEAD = """# The shipped models, measured
 Made by `stdiffeye reproduce models`: 15 samples for each picture of the test splits, CRPS with the diagonal.
 Gap closed = (people on other pictures − model) / (people on other pictures − people, leave-one-out), in per cent;
 intervals by bootstrap over pictures. DOVES is judged by trajectories, through Judd's rule on both sides.
+Weights, steps and guidance were chosen on the validation splits.
 """
 
 
