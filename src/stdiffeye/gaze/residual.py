@@ -7,8 +7,8 @@ about unit variance within fixations as within saccades, so that one noise sched
     r = (v − v_L) / s,   s = ν + 0.6 · smoothed |v_L|,   y = asinh(r / 0.6)
 
 ν is the trial's sample-to-sample noise: the median speed within fixations in deg/s. The vigour of a saccade is how fast
-it is for its size: ln of its peak velocity over what is usual, which differs from one person to another and, as much
-again, from one saccade to the next.
+it is for its size: ln of its peak velocity over what is usual, which differs from one person to another and, more so,
+from one saccade to the next.
 """
 
 from __future__ import annotations
@@ -75,12 +75,10 @@ def guide(
     width = 2 * round(SMOOTHING_MS / 1000 * rate_hz / 2) + 1
     speed = uniform_filter1d(maximum_filter1d(np.hypot(*velocity.T), width), width)
     noise = max(noise_deg_s, SLOWEST_NOISE_DEG_S)
-    now = np.zeros(len(bones))
-    if vigour is not None:
-        for (start, stop), size, own in zip(
-            bones.saccades, amplitudes_deg(scanpath, px_per_degree), vigour, strict=True
-        ):
-            now[start:stop] = own if size >= AMPLITUDE_DEG[0] else 0.0
+    clear = amplitudes_deg(scanpath, px_per_degree) >= AMPLITUDE_DEG[0]
+    told, now = np.where(clear, 0.0 if vigour is None else vigour, 0.0), np.zeros(len(bones))
+    for (start, stop), own in zip(bones.saccades, told, strict=True):
+        now[start:stop] = own
     return Guide(bones, velocity, noise + SHARE * speed, noise, now, _phase(bones))
 
 
