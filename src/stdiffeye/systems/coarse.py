@@ -30,7 +30,7 @@ from stdiffeye.diffusion import (
 from stdiffeye.diffusion.objective import Prediction
 from stdiffeye.diffusion.schedule import ScheduleName
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath
+from stdiffeye.gaze import Scanpath
 from stdiffeye.gaze.timeline import end_s, hurried, joined, lasting, onset_s, until
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
@@ -43,6 +43,7 @@ from stdiffeye.systems.scanpath_tokens import (
     CHANNELS,
     NEIGHBOURHOOD,
     PLACE_SPREAD,
+    Drawn,
     from_tokens,
     neighbourhood,
     place_to_token,
@@ -126,26 +127,6 @@ class CoarseConfig:
                 f"the coarse half tells {NEIGHBOURHOOD} numbers of each token's neighbours, or 0, "
                 f"not denoiser.known {self.denoiser.known}"
             )
-
-
-@dataclass
-class Drawn:
-    """Drawn scanpaths: S samples of at most M fixations."""
-
-    xy: Tensor  # (S, M, 2) in [0, 1]
-    duration_ms: Tensor  # (S, M)
-    gap_ms: Tensor  # (S, M)
-    length: Tensor  # (S,)
-
-    def scanpaths(self, frames: Sequence[Frame]) -> list[Scanpath]:
-        """As nouns in the frames of the samples, with onsets that count from the first fixation."""
-        return [self._scanpath(row, frame) for row, frame in enumerate(frames)]
-
-    def _scanpath(self, row: int, frame: Frame) -> Scanpath:
-        n = int(self.length[row])
-        xy, duration, gap = (part[row, :n].cpu().double().numpy() for part in (self.xy, self.duration_ms, self.gap_ms))
-        onset = np.concatenate([[0.0], np.cumsum(duration + gap)[:-1]])
-        return Scanpath(frame.denormalise(xy), frame, duration, onset)
 
 
 class Coarse(Part):

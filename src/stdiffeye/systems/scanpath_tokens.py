@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from stdiffeye.gaze import Frame, Scanpath
 
 CHANNELS = 4
 PLACE_MEAN, PLACE_SPREAD = 0.5, 0.22
@@ -54,6 +59,26 @@ def neighbourhood(place: Tensor, valid: Tensor, alpha: Tensor, sigma: Tensor) ->
     nearness = 1 / (1 + u.square().sum(-1, keepdim=True))
     told = torch.cat([u * nearness.sqrt(), nearness], -1) * both[..., None, None]
     return told.flatten(2).to(place.dtype)
+
+
+@dataclass
+class Drawn:
+    """Drawn scanpaths: S samples of at most M fixations."""
+
+    xy: Tensor  # (S, M, 2) in [0, 1]
+    duration_ms: Tensor  # (S, M)
+    gap_ms: Tensor  # (S, M)
+    length: Tensor  # (S,)
+
+    def scanpaths(self, frames: Sequence[Frame]) -> list[Scanpath]:
+        """As nouns in the frames of the samples, with onsets that count from the first fixation."""
+        return [self._scanpath(row, frame) for row, frame in enumerate(frames)]
+
+    def _scanpath(self, row: int, frame: Frame) -> Scanpath:
+        n = int(self.length[row])
+        xy, duration, gap = (part[row, :n].cpu().double().numpy() for part in (self.xy, self.duration_ms, self.gap_ms))
+        onset = np.concatenate([[0.0], np.cumsum(duration + gap)[:-1]])
+        return Scanpath(frame.denormalise(xy), frame, duration, onset)
 
 
 def from_tokens(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
