@@ -124,6 +124,17 @@ def test_a_second_run_trains_nothing_and_says_the_same(data, budget, written, mo
     assert written.with_suffix(".csv").read_text() == before
 
 
+def test_every_picture_was_looked_at_before_the_first_system_trains(data, budget, tmp_path, monkeypatch):
+    store = stores_of(data, ("osie",), tmp_path, quiet=True)["osie"]
+
+    def train(*_: object, cache: Path, **__: object) -> Path:
+        raise InputError(f"{len(list(cache.rglob('*.npy')))} features")
+
+    monkeypatch.setattr("stdiffeye.reproduce.contest.train", train)
+    with pytest.raises(InputError, match=f"^{2 * len(store.pictures)} features"):
+        contest(ROWS[:1], store, replace(budget, work=tmp_path, rates=()), quiet=True)
+
+
 def test_a_system_has_one_run_for_a_set_and_a_budget_whatever_the_table(data, budget):
     store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
     table = {one.preset: run_folder(one, store, budget) for one in table1.CONTESTANTS if not one.borrows}

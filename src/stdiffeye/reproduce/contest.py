@@ -16,6 +16,7 @@ from stdiffeye import __version__
 from stdiffeye.baselines.saliency_sampler import SaliencySampler
 from stdiffeye.data.prepare import prepare
 from stdiffeye.data.store import Store
+from stdiffeye.encoders import features
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial, extract
 from stdiffeye.generate.files import SCANPATHS, generate, wanted_of
@@ -25,6 +26,7 @@ from stdiffeye.metrics import Result, evaluate
 from stdiffeye.progress import track
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.rates import RateSearch, search_rates, was_searched
+from stdiffeye.systems.config import load_preset
 from stdiffeye.systems.part import Options
 from stdiffeye.train.run import RUN_FILE, train
 
@@ -178,10 +180,14 @@ def _as_trajectories(human: Sequence[Trial], moving: dict[str, list[Trial]]) -> 
 
 
 def _trained(one: Contestant, store: Store, budget: Budget, quiet: bool) -> Path:
-    run = run_folder(one, store, budget)
+    run, cache = run_folder(one, store, budget), budget.work / "features"
+    # All pictures are looked at beforehand, or the first who trains would pay for the others.
+    features(
+        list(store.pictures.values()), load_preset(one.preset, one.changes).encoder, cache, flips=True, quiet=quiet
+    )
 
     def train_into(folder: Path, minutes: float, changes: Sequence[str]) -> Path:
-        return _train(one, store, folder, minutes, changes, budget.work / "features", quiet)
+        return _train(one, store, folder, minutes, changes, cache, quiet)
 
     changes: list[str] = []
     if budget.rates:
