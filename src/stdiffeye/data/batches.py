@@ -21,6 +21,7 @@ TYPICAL_GAP_MS = 40.0
 """From one fixation to the next where the data do not say; the median of DOVES."""
 SHORTEST_VIEWING_S = 1.0
 LIGHTS = 2
+"""Other lights that a picture is kept in."""
 
 
 @dataclass(frozen=True)

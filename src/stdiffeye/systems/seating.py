@@ -2,8 +2,8 @@
 
 The viewers of a pool are parted into two halves that differ as little as they can (by the energy distance over
 scanpath metrics), and so on down to parts of sixteen, of whom those come last that the others can best do without.
-Each viewer has one place, so nothing that is drawn gets likelier; but the first ten, or sixteen, cover what people do
-better than any ten or sixteen.
+Each viewer has one place, so among all of them nothing that is drawn gets likelier; but the first ten, or sixteen,
+cover what people do better than any ten or sixteen. These few are therefore chosen, not drawn.
 
 References
 ----------
