@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from diffusers import DDIMScheduler, DDPMScheduler, DPMSolverMultistepScheduler
+from diffusers import DDIMScheduler, DDPMScheduler, DPMSolverMultistepScheduler, UniPCMultistepScheduler
 
 from stdiffeye.diffusion import NoiseSource, Schedule, karras_grid, make_schedule, sample
-from stdiffeye.diffusion.samplers import dpm_solver_pp_2m, heun
+from stdiffeye.diffusion.samplers import dpm_solver_pp_2m, heun, unipc
 
 SHAPE = (7, 2)
 
@@ -49,16 +49,24 @@ def test_ddim_is_that_of_diffusers(eta):
     torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
 
 
-def test_dpm_solver_is_that_of_diffusers():
+def of_diffusers(kind, schedule: Schedule, **options):
+    betas_of = betas(schedule)
+    return kind(len(schedule), trained_betas=betas_of, prediction_type="sample", final_sigmas_type="zero", **options)
+
+
+@pytest.mark.parametrize(
+    ("solver", "kind", "options"),
+    [(dpm_solver_pp_2m, DPMSolverMultistepScheduler, {}), (unipc, UniPCMultistepScheduler, {"disable_corrector": [0]})],
+    ids=["dpm++", "unipc"],
+)
+def test_multistep_solvers_are_those_of_diffusers(solver, kind, options):
     schedule = make_schedule("cosine", 100)
-    peer = DPMSolverMultistepScheduler(
-        100, trained_betas=betas(schedule), prediction_type="sample", final_sigmas_type="zero"
-    )
+    peer = of_diffusers(kind, schedule, **options)
     peer.set_timesteps(8)
     chosen = peer.timesteps
     levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
     z = torch.randn(1, *SHAPE, generator=torch.Generator().manual_seed(2))
-    ours = dpm_solver_pp_2m(lambda z, i: wavy(z, float(chosen[i]) / 100), z, levels)
+    ours = solver(lambda z, i: wavy(z, float(chosen[i]) / 100), z, levels)
     torch.testing.assert_close(ours, by_diffusers(peer, 8, 2, False, 100), rtol=1e-3, atol=1e-3)
 
 
@@ -82,13 +90,15 @@ def flow_error(name: str, steps: int, schedule: Schedule) -> float:
     levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
     denoise = gaussian_denoiser(levels)
     z = noise * float((levels.alpha[0] ** 2 + levels.sigma[0] ** 2).sqrt())
-    end = {"heun": heun, "dpm++": dpm_solver_pp_2m}[name](denoise, z, levels)
+    end = {"heun": heun, "dpm++": dpm_solver_pp_2m, "unipc": unipc}[name](denoise, z, levels)
     x, sigma = z / levels.alpha[0], levels.sigma / levels.alpha
     flow = x * ((SPREAD**2 + sigma[-1] ** 2) / (SPREAD**2 + sigma[0] ** 2)).sqrt() * levels.alpha[-1]
     return float((end - denoise(flow, len(levels) - 1)).abs().max())
 
 
-@pytest.mark.parametrize(("name", "kind"), [("heun", "edm"), ("dpm++", "edm"), ("dpm++", "linear")])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("heun", "edm"), ("dpm++", "edm"), ("dpm++", "linear"), ("unipc", "linear")]
+)
 def test_second_order_samplers_follow_the_flow_and_are_of_second_order(name, kind):
     def error(steps: int) -> float:
         schedule = karras_grid(steps, 40.0, 0.003) if kind == "edm" else make_schedule("linear", 4000)
@@ -98,7 +108,9 @@ def test_second_order_samplers_follow_the_flow_and_are_of_second_order(name, kin
     assert 3.5 < error(200) / error(400) < 4.5
 
 
-@pytest.mark.parametrize(("name", "eta"), [("ddpm", 0.0), ("ddim", 0.0), ("ddim", 1.0), ("dpm++", 0.0), ("heun", 0.0)])
+@pytest.mark.parametrize(
+    ("name", "eta"), [("ddpm", 0.0), ("ddim", 0.0), ("ddim", 1.0), ("dpm++", 0.0), ("unipc", 0.0), ("heun", 0.0)]
+)
 def test_samples_of_a_gaussian_have_its_spread(name, eta):
     schedule = make_schedule("cosine", 1000)
     drawn = sample(name, gaussian_denoiser(schedule), schedule, NoiseSource([3]), (4000,), steps=200, eta=eta)
@@ -106,7 +118,7 @@ def test_samples_of_a_gaussian_have_its_spread(name, eta):
     assert abs(float(drawn.mean())) < 0.03
 
 
-@pytest.mark.parametrize("name", ["ddpm", "ddim", "dpm++", "heun"])
+@pytest.mark.parametrize("name", ["ddpm", "ddim", "dpm++", "unipc", "heun"])
 def test_a_sample_is_the_same_whatever_it_is_drawn_with(name):
     schedule = make_schedule("cosine", 20)
 
@@ -132,8 +144,8 @@ def test_progress_is_told_step_by_step():
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-def test_second_order_draws_better_in_steps_that_are_even_in_snr():
-    """Two points: from how far off eight steps end it shows how well the flow was followed."""
+def off_the_flow(solver, steps_of) -> float:
+    """How far from the exact flow a solver ends, on average, that draws two points in the steps of a schedule."""
     schedule = make_schedule("cosine", 1000)
 
     def two_points(z, step):
@@ -143,16 +155,22 @@ def test_second_order_draws_better_in_steps_that_are_even_in_snr():
         mean = torch.tanh(alpha * z / variance)
         return mean + alpha * near**2 / variance * (z - alpha * mean)
 
-    def drawn(steps):
+    def drawn(solver, steps):
         levels, noise = Schedule(schedule.alpha[steps], schedule.sigma[steps]), NoiseSource([5]).normal(2000)
-        return dpm_solver_pp_2m(lambda z, level: two_points(z, int(steps[level])), noise, levels)
+        return solver(lambda z, level: two_points(z, int(steps[level])), noise, levels)
 
-    exact = drawn(schedule.steps(1000))
-    even, in_snr = (float((drawn(s) - exact).abs().mean()) for s in (schedule.steps(8), schedule.steps_even_in_snr(8)))
+    exact = drawn(dpm_solver_pp_2m, schedule.steps(1000))
+    return float((drawn(solver, steps_of(schedule)) - exact).abs().mean())
+
+
+def test_second_order_draws_better_in_steps_that_are_even_in_snr():
+    even = off_the_flow(dpm_solver_pp_2m, lambda schedule: schedule.steps(8))
+    in_snr = off_the_flow(dpm_solver_pp_2m, lambda schedule: schedule.steps_even_in_snr(8))
     assert in_snr < even / 3
 
 
-def test_samples_that_are_chosen_half_of_the_way_through_end_as_they_would_have():
+@pytest.mark.parametrize("name", ["dpm++", "unipc"])
+def test_samples_that_are_chosen_half_of_the_way_through_end_as_they_would_have(name):
     schedule, chosen = make_schedule("cosine", 1000), torch.tensor([4, 0, 2])
     seen: list[int] = []
 
@@ -161,7 +179,7 @@ def test_samples_that_are_chosen_half_of_the_way_through_end_as_they_would_have(
         return torch.tanh(3 * z)
 
     every, some = (
-        sample("dpm++", denoise, schedule, NoiseSource(range(6)), (5, 2), 7, choose=choose)
+        sample(name, denoise, schedule, NoiseSource(range(6)), (5, 2), 7, choose=choose)
         for choose in (None, lambda z0: chosen)
     )
     torch.testing.assert_close(some, every[chosen])

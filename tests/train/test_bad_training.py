@@ -169,7 +169,7 @@ def test_half_precision_weights_fill_a_network_of_single_precision(tmp_path):
         ("compact --set train.coarse.steps", "--set takes key=value, such as train.coarse.steps=500, not"),
         ("compact --set train.coarse.steps=many", "train.coarse.steps takes int, not 'many'"),
         ("compact --set train.coarse.steps=0", "train.steps must be positive, got 0"),
-        ("compact --set parts.coarse.sampler=magic", "sampler is one of ddpm, ddim, dpm++, heun, not 'magic'"),
+        ("compact --set parts.coarse.sampler=magic", "sampler is one of ddpm, ddim, dpm++, unipc, heun, not 'magic'"),
         ("compact --set parts.coarse.denoiser.width=64", "picture.width 192 and denoiser.width 64 must be equal"),
         ("compact --only medium", "compact has no part 'medium': it has coarse, fine"),
         ("compact --device tpu", "there is no device 'tpu' here: choose cpu, cuda or auto"),

@@ -47,10 +47,10 @@ class Args:
     """How large the picture is seen; by default 30 degrees wide."""
     steps: Annotated[int | None, arg(metavar="N", help_behavior_hint="")] = None
     """Denoising steps; by default the model's own."""
-    sampler: Annotated[Literal["ddpm", "ddim", "dpm++", "heun"] | None, arg(metavar="NAME", help_behavior_hint="")] = (
-        None
-    )
-    """ddpm, ddim, dpm++ or heun; by default the model's own."""
+    sampler: Annotated[
+        Literal["ddpm", "ddim", "dpm++", "unipc", "heun"] | None, arg(metavar="NAME", help_behavior_hint="")
+    ] = None
+    """ddpm, ddim, dpm++, unipc or heun; by default the model's own."""
     guidance: Annotated[float | None, arg(metavar="W", help_behavior_hint="")] = None
     """Above 1 exaggerates what is due to picture and words; by default the model's own."""
     independent: bool = False

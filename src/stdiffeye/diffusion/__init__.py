@@ -1,6 +1,6 @@
 """Schedules, objectives, noise and samplers. They do not know the network."""
 
-from stdiffeye.diffusion.noise import NoiseSource, categorical, noise_of, viewer_seeds
+from stdiffeye.diffusion.noise import VIEWERS, NoiseSource, categorical, noise_of, viewer_seeds
 from stdiffeye.diffusion.objective import (
     LossAwareSteps,
     Prediction,
@@ -10,10 +10,12 @@ from stdiffeye.diffusion.objective import (
     network_input,
     target,
 )
-from stdiffeye.diffusion.samplers import SamplerName, sample
+from stdiffeye.diffusion.samplers import MULTISTEP, SamplerName, sample
 from stdiffeye.diffusion.schedule import Schedule, ScheduleName, karras_grid, make_schedule
 
 __all__ = [
+    "MULTISTEP",
+    "VIEWERS",
     "LossAwareSteps",
     "NoiseSource",
     "Prediction",

@@ -7,10 +7,10 @@ stochastic. `callback(i, n)` is told of progress.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
-import torch
 from torch import Tensor
 
 from stdiffeye.diffusion.noise import NoiseSource, Trimmed
@@ -20,7 +20,9 @@ Denoise = Callable[[Tensor, int], Tensor]
 Callback = Callable[[int, int], None]
 Choose = Callable[[Tensor], Tensor]
 """Estimate of z0 half of the way through → numbers of the samples that go on, in their new order."""
-SamplerName = Literal["ddpm", "ddim", "dpm++", "heun"]
+SamplerName = Literal["ddpm", "ddim", "dpm++", "unipc", "heun"]
+MULTISTEP = ("dpm++", "unipc")
+"""Samplers that learn from their steps before: their steps are even in log ratio of signal to noise, and may choose."""
 
 
 def sample(
@@ -38,12 +40,12 @@ def sample(
     """Draw (samples, *shape) tokens with the sampler called `name` in `steps` steps (default: all of the schedule).
 
     `trim` keeps only so many tokens of each sequence, of noise always drawn whole: what a sample looks like must not
-    depend on the longest one beside it. `choose` is for dpm++ alone.
+    depend on the longest one beside it. `choose` is for dpm++ and unipc alone.
     """
     if trim is not None:
         noise = Trimmed(noise, shape[0], trim)
     count = steps or len(schedule)
-    chosen = schedule.steps_even_in_snr(count) if name == "dpm++" else schedule.steps(count)
+    chosen = schedule.steps_even_in_snr(count) if name in MULTISTEP else schedule.steps(count)
     levels = Schedule(schedule.alpha[chosen], schedule.sigma[chosen])
     at_step = [int(step) for step in chosen]
     z = noise.normal(*shape) * float((levels.alpha[0] ** 2 + levels.sigma[0] ** 2).sqrt())
@@ -55,8 +57,8 @@ def sample(
         return ddpm(at, z, levels, noise, callback)
     if name == "ddim":
         return ddim(at, z, levels, noise, eta, callback)
-    if name == "dpm++":
-        return dpm_solver_pp_2m(at, z, levels, callback, choose)
+    if name in MULTISTEP:
+        return {"dpm++": dpm_solver_pp_2m, "unipc": unipc}[name](at, z, levels, callback, choose)
     return heun(at, z, levels, callback)
 
 
@@ -94,26 +96,55 @@ def dpm_solver_pp_2m(
     denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None, choose: Choose | None = None
 ) -> Tensor:
     """DPM-Solver++(2M) (Lu et al. 2022, Algorithm 2): one evaluation a step, of second order but at both ends."""
+    return _multistep(denoise, z, levels, callback, choose, corrected=False)
+
+
+def unipc(
+    denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None, choose: Choose | None = None
+) -> Tensor:
+    """UniPC-2 with B₂ (Zhao et al. 2023): DPM-Solver++(2M), each step put right by the evaluation that follows it."""
+    return _multistep(denoise, z, levels, callback, choose, corrected=True)
+
+
+def _multistep(
+    denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None, choose: Choose | None, corrected: bool
+) -> Tensor:
     alpha, sigma = levels.alpha.tolist(), levels.sigma.tolist()
     half_log_snr = (levels.alpha / levels.sigma).log().tolist()
-    previous: Tensor | None = None
+    before = z  # where the last step began
+    past: list[Tensor] = []  # estimates of z0 there and one step earlier
     for i in range(len(levels)):
         z0 = denoise(z, i)
         if choose is not None and i == len(levels) // 2:
             rows = choose(z0)
-            z, z0, previous = z[rows], z0[rows], None if previous is None else previous[rows]
+            z, z0, before, past = z[rows], z0[rows], before[rows], [one[rows] for one in past]
         if i + 1 == len(levels):
             return _told(callback, i, len(levels), z0)
+        if corrected and len(past) == 2:
+            h, r = half_log_snr[i] - half_log_snr[i - 1], _ratio(half_log_snr, i - 1)
+            slope, bend = (past[0] - past[1]) / r, z0 - past[0]
+            first, second = _corrector(h, r)
+            ahead = past[0] + first * slope + second * bend
+            z = sigma[i] / sigma[i - 1] * before - alpha[i] * math.expm1(-h) * ahead
+        ahead = z0 + (z0 - past[0]) / (2 * _ratio(half_log_snr, i)) if past else z0
+        before, past = z, [z0, *past[:1]]
         h = half_log_snr[i + 1] - half_log_snr[i]
-        ahead = z0
-        if previous is not None:
-            r = (half_log_snr[i] - half_log_snr[i - 1]) / h
-            ahead = (1 + 1 / (2 * r)) * z0 - 1 / (2 * r) * previous
-        decay = torch.expm1(torch.tensor(-h, dtype=torch.float64)).item()
-        z = sigma[i + 1] / sigma[i] * z - alpha[i + 1] * decay * ahead
-        previous = z0
+        z = sigma[i + 1] / sigma[i] * z - alpha[i + 1] * math.expm1(-h) * ahead
         _told(callback, i, len(levels), z)
     return z
+
+
+def _ratio(half_log_snr: list[float], i: int) -> float:
+    """Length of the step to level i over that of the step from it."""
+    return (half_log_snr[i] - half_log_snr[i - 1]) / (half_log_snr[i + 1] - half_log_snr[i])
+
+
+def _corrector(h: float, r: float) -> tuple[float, float]:
+    """Weights of UniC-2 with B₂(h) = e^-h − 1: of how z0 changed over the step before, and over the step itself."""
+    b1 = -1 / h - 1 / math.expm1(-h)
+    b2 = 2 * (-b1 / h) - 1 / math.expm1(-h)
+    first = (b1 - b2) / (1 + r)
+    return first, b1 - first
 
 
 def heun(denoise: Denoise, z: Tensor, levels: Schedule, callback: Callback | None = None) -> Tensor:

@@ -22,7 +22,7 @@ from torch import Tensor
 ScheduleName = Literal["sqrt", "cosine", "linear", "edm"]
 
 MAX_BETA = 0.999
-TELLING_LOG_RATIO = (-1.6, 3.0)
+TELLING_LOG_RATIO = (-1.9, 2.3)
 """ln(α/σ) where unit-variance tokens take shape: below it is all noise, above it all but clean."""
 
 
