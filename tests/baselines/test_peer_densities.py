@@ -13,7 +13,8 @@ from stdiffeye.baselines.shared import blurred, cell_of, in_cell
 from stdiffeye.baselines.tpp_gaze import Mixture
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
-from stdiffeye.systems.coarse import Coarse, CoarseConfig
+from stdiffeye.systems.coarse import Coarse
+from stdiffeye.systems.coarse_config import CoarseConfig
 from stdiffeye.systems.config import overlay
 from stdiffeye.systems.part import Options
 

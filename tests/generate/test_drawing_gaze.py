@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -75,6 +77,28 @@ def test_seating_changes_the_order_of_viewers_and_nothing_else(model):
     unseated = model.first._looked(look, seeds, Options())
     assert seated != unseated
     assert sorted(path.xy_px.tolist() for path in seated) == sorted(path.xy_px.tolist() for path in unseated)
+
+
+def evaluations(model, monkeypatch, manner: str, samples: int) -> list[int]:
+    """Of how many viewers the network is asked, step by step, to draw so many."""
+    part, seen = model.first, []
+    predict = part.predict
+    monkeypatch.setattr(part, "predict", lambda z, *rest: (seen.append(len(z)), predict(z, *rest))[1])
+    look, seeds = model._look(picture(), torch.zeros(1, 512), manner, Request(samples=samples))
+    part.scanpaths([look], [seeds], Options())
+    return seen
+
+
+def test_a_whole_pool_is_drawn_half_of_the_way_and_those_asked_for_to_the_end(model, monkeypatch):
+    kinds, *seen = evaluations(model, monkeypatch, "osie", samples=5)[:6]
+    assert seen == [POOL, POOL, POOL, 5, 5]
+    assert kinds <= model.first.max_fixations  # of pure noise nothing can be said but by the number of fixations
+
+
+def test_a_manner_may_have_a_larger_pool(model, monkeypatch):
+    larger = replace(model.first.config, pools=(POOL, 2 * POOL))
+    monkeypatch.setattr(model.first, "config", larger)
+    assert evaluations(model, monkeypatch, "doves", samples=3)[1:6] == [2 * POOL] * 3 + [3] * 2
 
 
 def test_seed_task_and_content_of_the_picture_make_a_difference_and_nothing_else_does(model, tmp_path):

@@ -31,6 +31,7 @@ from stdiffeye.systems.tokens_config import TokensConfig
         ("paper-freeview", ["parts.tokens.lift=1"], r"parts.tokens.lift takes bool, not 1"),
         ("paper-freeview", ["parts.tokens.noise=7"], r"parts.tokens.noise must be a mapping of keys to values, got 7"),
         ("compact", ["parts.coarse.low_noise=0"], r"low_noise must be positive, got 0"),
+        ("compact", ["parts.coarse.pools=[64, 48]"], r"pools must divide 1024, got \(64, 48\)"),
         ("compact", ["parts.coarse.denoiser.known=7"], r"tells 36 numbers of each token's neighbours, or 0, not .* 7"),
         ("compact", ["train.coarse"], r"--set takes key=value, such as .*, not 'train.coarse'"),
         ("compact", ["system.part=1"], r"--set system.part=1: system has no keys below it"),

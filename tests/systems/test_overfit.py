@@ -8,7 +8,8 @@ import torch
 from tiny import DENOISER, PICTURE, TOKENS, path_of, recordings, scanpaths, sources
 
 from stdiffeye.data.batches import stimuli_of
-from stdiffeye.systems.coarse import Coarse, CoarseConfig
+from stdiffeye.systems.coarse import Coarse
+from stdiffeye.systems.coarse_config import CoarseConfig
 from stdiffeye.systems.config import overlay
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.fine import Fine, FineConfig

@@ -26,7 +26,7 @@ from stdiffeye.gaze import Frame, Scanpath, Trajectory
 from stdiffeye.gaze import extract as extract_fixations
 from stdiffeye.generate.shipped import find_model
 from stdiffeye.systems.config import SystemConfig
-from stdiffeye.systems.cores import on_cores, one_core
+from stdiffeye.systems.cores import on_cores, one_core, shared
 from stdiffeye.systems.fine import Fine
 from stdiffeye.systems.part import AS_CONFIGURED, Look, Options, Part
 from stdiffeye.systems.seating import POOL
@@ -156,7 +156,7 @@ class Model:
             for trajectories in self.generate_many(pictures, request):
                 yield [trajectory.scanpath() for trajectory in trajectories]
             return
-        yield from self._of_each(pictures, request, lambda look, seeds: self._scanpaths(look, seeds, request))
+        yield from self._of_each(pictures, request, self._scanpaths)
 
     def generate_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Generated]]:
         """Trajectories of each picture, a core busy with each."""
@@ -164,25 +164,25 @@ class Model:
             raise InputError(f"{self.name} draws no gaze: it is an encoder, to train other systems with")
         if not self.first.draws_trajectories and self.fine is None:
             raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
-        yield from self._of_each(pictures, request, lambda look, seeds: self._trajectories(look, seeds, request))
+        yield from self._of_each(pictures, request, self._trajectories)
 
     def _of_each(
-        self, pictures: Sequence[Picture], request: Request, draw: Callable[[Look, list[int]], list[Gaze]]
+        self, pictures: Sequence[Picture], request: Request, draw: Callable[[Look, list[int], Request], list[Gaze]]
     ) -> Iterator[list[Gaze]]:
         """What `draw` draws of each picture; the viewers of a lone picture are shared among the cores."""
         words, manner = self._words(request.task), self._manner(request.manner)
 
-        def all_of(picture: Picture) -> list[Gaze]:
+        def all_of(picture: Picture, cores: int = 1) -> list[Gaze]:
             look, seeds = self._look(picture, words, manner, request)
-            return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in draw(look, some)]
+            sharing = replace(request, options=replace(request.options, cores=cores))
+            return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in draw(look, some, sharing)]
 
         if len(pictures) != 1:
             yield from on_cores(all_of, pictures)
             return
-        with one_core():
-            look, seeds = self._look(pictures[0], words, manner, request)
-        groups = batched(seeds, min(VIEWERS_AT_ONCE, -(-len(seeds) // torch.get_num_threads())))
-        yield [one for some in on_cores(lambda group: draw(look, group), groups) for one in some]
+        with one_core() as cores:
+            gaze = all_of(pictures[0], cores)
+        yield gaze
 
     def _look(self, picture: Picture, words: torch.Tensor, manner: str, request: Request) -> tuple[Look, list[int]]:
         """A picture, encoded, and a seed for each of its viewers."""
@@ -194,15 +194,26 @@ class Model:
         return Look(features, words, frame, request.seconds, manner, fill), seeds
 
     def _scanpaths(self, look: Look, seeds: list[int], request: Request) -> list[Scanpath]:
-        return self.first.scanpaths([look], [seeds], request.options)[0]
+        def draw(some: list[int]) -> list[Scanpath]:
+            return self.first.scanpaths([look], [some], request.options)[0]
+
+        return draw(seeds) if self.first.draws_pools else shared(draw, seeds, request.options.cores)
 
     def _trajectories(self, look: Look, seeds: list[int], request: Request) -> list[Generated]:
+        options, fine = request.options, self.fine
         if self.first.draws_trajectories:
-            return [_generated(one, None) for one in self.first.trajectories([look], [seeds], request.options)[0]]
-        fine, paths = self.fine, self._scanpaths(look, seeds, request)
+            drawn = shared(lambda some: self.first.trajectories([look], [some], options)[0], seeds, options.cores)
+            return [_generated(one, None) for one in drawn]
         assert fine is not None
-        moved = fine.animate(paths, seeds, request.precision_deg, request.options, request.px_per_degree, look.fill)
-        return [_generated(one, path) for one, path in zip(moved, paths, strict=True)]
+        paths = dict(zip(seeds, self._scanpaths(look, seeds, request), strict=True))
+
+        def move(some: list[int]) -> list[Trajectory]:
+            theirs = [paths[seed] for seed in some]
+            return fine.animate(theirs, some, request.precision_deg, options, request.px_per_degree, look.fill)
+
+        return [
+            _generated(one, paths[seed]) for seed, one in zip(seeds, shared(move, seeds, options.cores), strict=True)
+        ]
 
     def _words(self, task: str) -> torch.Tensor:
         if not task:

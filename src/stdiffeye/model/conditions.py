@@ -31,6 +31,13 @@ class Conditions:
     def to(self, device: torch.device | str) -> Conditions:
         return Conditions(*(getattr(self, part.name).to(device) for part in fields(self)))
 
+    def kinds(self) -> tuple[Tensor, Tensor]:
+        """(K,) a row of each kind that is told apart, and (B,) which of these each row is like."""
+        told = torch.stack([self.manner, torch.nan_to_num(self.seconds), self.start_s, self.length], -1)
+        alike = told.unique(dim=0, return_inverse=True)[1]  # (B,)
+        first = {kind: row for row, kind in reversed(list(enumerate(alike.tolist())))}
+        return torch.tensor([first[kind] for kind in range(len(first))], device=alike.device), alike
+
     def without(self, drop: Tensor) -> Conditions:
         """Manner and viewing time forgotten where `drop` (B, 2) says so."""
         return Conditions(

@@ -335,7 +335,8 @@ class Block(nn.Module):
         if modulation is None:
             return x + self.drop(layer(norm(x)))
         shift, scale, gate = modulation[:, 3 * i : 3 * i + 3].unbind(1)  # (n, D)
-        return x + gate * self.drop(layer(norm(x) * (1 + scale) + shift))
+        normal = norm(x)
+        return torch.addcmul(x, gate, self.drop(layer(torch.addcmul(normal + shift, normal, scale))))
 
 
 def over_neighbours(layer: nn.Conv1d, x: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ is a denoising attention (see `model.parts.Geometry`), fed by a density of where
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from stdiffeye.data.batches import NO_CHANGE, Augment
 from stdiffeye.diffusion import (
+    MULTISTEP,
     NoiseSource,
-    SamplerName,
     add_noise,
     categorical,
     estimate_z0,
@@ -27,21 +27,20 @@ from stdiffeye.diffusion import (
     sample,
     target,
 )
-from stdiffeye.diffusion.objective import Prediction
-from stdiffeye.diffusion.schedule import ScheduleName
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
 from stdiffeye.gaze.timeline import end_s, hurried, joined, lasting, onset_s, until
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
-from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
+from stdiffeye.model.denoiser import Denoiser
 from stdiffeye.model.parts import Geometry, Picture
-from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_centres
+from stdiffeye.model.picture import DensityHead, Fusion, grid_centres
+from stdiffeye.systems.coarse_config import CoarseConfig
 from stdiffeye.systems.coarse_data import CoarseBatches, ScanpathTensors, token_mask
+from stdiffeye.systems.cores import on_cores
 from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import BatchPlan, Look, Options, Part, Sources
 from stdiffeye.systems.scanpath_tokens import (
     CHANNELS,
-    NEIGHBOURHOOD,
     PLACE_SPREAD,
     Drawn,
     from_tokens,
@@ -55,84 +54,14 @@ BEYOND_S = 0.6  # people's last fixations end before the picture goes: a look th
 MOST_STRETCH = 1.6  # of a look that must fit the time asked for; one that ends much earlier goes on, much later is cut
 SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
 MAX_CONTINUATIONS = 8
-
-
-@dataclass(frozen=True)
-class CoarseConfig:
-    """What the coarse half is made of, and how it is trained."""
-
-    picture: PictureConfig = field(
-        default_factory=lambda: PictureConfig(
-            channels=432, rows=24, columns=32, width=192, dropout=0.0, mixing=1, density=True
-        )
-    )
-    denoiser: DenoiserConfig = field(
-        default_factory=lambda: DenoiserConfig(
-            channels=CHANNELS,
-            known=NEIGHBOURHOOD,
-            max_tokens=16,
-            width=192,
-            depth=6,
-            heads=6,
-            feedforward=768,
-            dropout=0.0,
-            norm="pre",
-            cross_query="stream",
-            time="adaln",
-            positions="both",
-            reach=15,
-            cross_every=2,
-            denoising_attention=True,
-            convolution=5,
-            sided=True,
-            hidden=0,
-        )
-    )
-    sets: tuple[str, ...] = ()
-    """Data sets whose manner of viewing is told apart, in the order of their numbers."""
-    viewing_s: tuple[float, ...] = ()
-    """How long people looked in each of these sets; a longer look is drawn piece by piece. 5 s where unknown."""
-    schedule: ScheduleName = "cosine"
-    diffusion_steps: int = 1000
-    prediction: Prediction = "v"
-    snr_clamp: tuple[float, float] = (0.1, 5.0)
-    """With prediction z0: its error is weighted by the signal-to-noise ratio within these bounds."""
-    low_noise: float = 1.0
-    """Above 1 more of the training is at low noise (a step is a uniform number to this power), where details are."""
-    density_weight: float = 0.05
-    length_weight: float = 0.05
-    relit: float = 0.0
-    """Chance that a picture is seen in another light in training: brighter, paler, in grey."""
-    forget: float = 0.1
-    """Chance that the manner, and the viewing time, are hidden in training, so that each is optional."""
-    forget_picture: float = 0.05
-    """Chance that the picture is hidden in training, for classifier-free guidance."""
-    sampler: SamplerName = "dpm++"
-    sampling_steps: int = 8
-    eta: float = 0.0
-    guidance: float = 1.0
-    """Above 1 exaggerates what is due to picture and words; 1 leaves the model alone."""
-
-    def __post_init__(self) -> None:
-        if self.picture.width != self.denoiser.width:
-            raise InputError(
-                f"picture.width {self.picture.width} and denoiser.width {self.denoiser.width} must be equal"
-            )
-        if self.denoiser.channels != CHANNELS:
-            raise InputError(f"the coarse half's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
-        if self.low_noise <= 0:
-            raise InputError(f"low_noise must be positive, got {self.low_noise}")
-        if self.denoiser.known not in (0, NEIGHBOURHOOD):
-            raise InputError(
-                f"the coarse half tells {NEIGHBOURHOOD} numbers of each token's neighbours, or 0, "
-                f"not denoiser.known {self.denoiser.known}"
-            )
+NOTHING_TOLD = 1e-3  # signal below which tokens are noise: all that can be said of them is the same for every viewer
 
 
 class Coarse(Part):
     """p(scanpath | picture, words, viewing time)."""
 
     draws_scanpaths = True
+    draws_pools = True
     place: Tensor
 
     def __init__(self, config: CoarseConfig) -> None:
@@ -166,6 +95,9 @@ class Coarse(Part):
     def _usual_s(self, dataset: str) -> float:
         """The same, NaN where it is not known."""
         return dict(zip(self.config.sets, self.config.viewing_s, strict=False)).get(dataset, np.nan)
+
+    def _pool(self, dataset: str) -> int:
+        return dict(zip(self.config.sets, self.config.pools, strict=False)).get(dataset, POOL)
 
     # ---------------------------------------------------------------- training
 
@@ -240,12 +172,12 @@ class Coarse(Part):
 
     def _scanpaths(self, look: Look, seeds: Sequence[int], options: Options) -> list[Scanpath]:
         """Of viewers that are spread, whole pools are drawn, as far as it takes to know who sits where."""
-        if not options.spread or (options.sampler or self.config.sampler) != "dpm++":
+        if not options.spread or (options.sampler or self.config.sampler) not in MULTISTEP:
             return self._looked(look, seeds, options)
-        paths: list[Scanpath] = []
-        for number, some in groupby(seeds, lambda seed: seed // POOL):
-            pool = range(number * POOL, (number + 1) * POOL)
-            paths += self._looked(look, pool, options, [seed % POOL for seed in some])
+        paths, size = [], self._pool(look.manner)
+        for number, some in groupby(seeds, lambda seed: seed // size):
+            pool = range(number * size, (number + 1) * size)
+            paths += self._looked(look, pool, options, [seed % size for seed in some])
         return paths
 
     def _looked(
@@ -259,8 +191,9 @@ class Coarse(Part):
 
         def seat(drafts: Drawn) -> list[int]:
             nonlocal noise
-            order = seats(drafts.scanpaths([look.frame] * len(seeds)))
-            chosen = [order[place] for place in places or ()]
+            assert places is not None
+            order = seats(finished(drafts, rest_s(start_s)), max(places) + 1)
+            chosen = [order[place] for place in places]
             noise = noise.of(chosen)
             return chosen
 
@@ -341,20 +274,30 @@ class Coarse(Part):
         """
         config, device = self.config, self.place.device
         length = categorical(self.length_logits(picture, conditions), noise.uniform().to(device)) + 1
-        context = self.conditions(replace(conditions, length=length))
+        known = replace(conditions, length=length)
+        context = self.conditions(known)
         m = config.denoiser.max_tokens
         valid = token_mask(length, m)
         given = None if first_xy is None else place_to_token(first_xy)
 
-        def denoise(z: Tensor, step: int) -> Tensor:
-            z = z.to(device)
+        def estimate(z: Tensor, step: int, rows: Tensor) -> Tensor:
             now = torch.full((len(z),), step, device=device)
             alpha, sigma = self.schedule.at(now)
-            output = self.predict(z, now, context, picture, valid)
+            output = self.predict(z, now, context[rows], picture, valid[rows])
             if blank is not None:
-                without = self.predict(z, now, context, blank, valid)
+                without = self.predict(z, now, context[rows], blank, valid[rows])
                 output = without + options.guidance_or(self.config.guidance) * (output - without)
-            z0 = estimate_z0(output, z, alpha, sigma, config.prediction)
+            return estimate_z0(output, z, alpha, sigma, config.prediction)
+
+        def denoise(z: Tensor, step: int) -> Tensor:
+            if float(self.schedule.alpha[step]) < NOTHING_TOLD:
+                rows, alike = known.kinds()
+                any_noise = NoiseSource([0]).fresh(m, CHANNELS).to(device)
+                z0 = estimate(any_noise.expand(len(rows), -1, -1), step, rows)[alike]
+            else:
+                z, rows = z.to(device), torch.arange(len(z), device=device)
+                shares = zip(z.chunk(options.cores), rows.chunk(options.cores), strict=True)
+                z0 = torch.cat(list(on_cores(lambda some: estimate(some[0], step, some[1]), shares, options.cores)))
             if given is not None:
                 z0 = torch.cat([torch.cat([given, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)
             return z0.cpu()

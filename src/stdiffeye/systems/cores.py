@@ -7,7 +7,7 @@ and what a product rounds to may depend on how many share it. One core per thing
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -19,19 +19,20 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def one_core() -> Iterator[None]:
-    """torch on one core, for a while."""
+def one_core() -> Iterator[int]:
+    """torch on one core, for a while; as many as it had before are free for `on_cores`."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        yield before
     finally:
         torch.set_num_threads(before)
 
 
-def on_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`work` of each item, in order, on as many cores as torch may use; a few items are under way at a time."""
-    cores = torch.get_num_threads()
+def on_cores(work: Callable[[Item], Result], items: Iterable[Item], cores: int | None = None) -> Iterator[Result]:
+    """`work` of each item, in order, on so many cores (as torch may use); a few items are under way at a time."""
+    before = torch.get_num_threads()
+    cores = cores or before
     if cores == 1:
         yield from map(work, items)
         return
@@ -47,4 +48,11 @@ def on_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
         finally:
             for future in under_way:
                 future.cancel()
-            torch.set_num_threads(cores)  # threads that are started later take over what was set last
+            torch.set_num_threads(before)  # threads that are started later take over what was set last
+
+
+def shared(work: Callable[[list[Item]], list[Result]], items: Sequence[Item], cores: int) -> list[Result]:
+    """`work` of the items, an equal share of them on each of so many cores."""
+    size = max(1, -(-len(items) // cores))
+    shares = [list(items[start : start + size]) for start in range(0, len(items), size)]
+    return [one for some in on_cores(work, shares, cores) for one in some]

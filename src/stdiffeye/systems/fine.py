@@ -76,7 +76,7 @@ class FineConfig:
     """Mean and spread of ln σ in training."""
     sigma_range: tuple[float, float] = (0.02, 10.0)
     sampler: SamplerName = "dpm++"
-    sampling_steps: int = 8
+    sampling_steps: int = 6
 
     def __post_init__(self) -> None:
         channels, known = 2 * self.patch, KNOWN_PER_SAMPLE * self.patch

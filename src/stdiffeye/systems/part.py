@@ -89,6 +89,8 @@ class Options:
     """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
     spread: bool = True
     """Viewers are spread over what people do (`diffusion.noise`, `systems.seating`), not drawn one by one."""
+    cores: int = 1
+    """Cores that the viewers of one picture are shared among; what is drawn does not depend on it."""
 
     def guidance_or(self, usual: float) -> float:
         return usual if self.guidance is None else self.guidance
@@ -110,6 +112,8 @@ class Part(nn.Module):
     needs_pictures: bool = True
     draws_scanpaths: bool = False
     draws_trajectories: bool = False
+    draws_pools: bool = False
+    """Whether more viewers are drawn than are asked for, which it shares among the cores by itself."""
 
     def manner_number(self, dataset: str) -> int:
         """1-based number of a data set's manner of viewing; 0, any, for one that was not trained on."""

@@ -1,88 +1,110 @@
 """Which viewers are shown together: an order of many in which every first few look at a picture as all of them do.
 
-The viewers of a pool are parted into two halves that differ as little as they can (by the energy distance over
-scanpath metrics), and so on down to parts of sixteen, of whom those come last that the others can best do without.
-Each viewer has one place, so among all of them nothing that is drawn gets likelier; but the first ten, or sixteen,
-cover what people do better than any ten or sixteen. These few are therefore chosen, not drawn.
+Of a pool of viewers those sixteen are seated first who are most like the pool (by the energy distance over scanpath
+metrics), then the sixteen who together with them are most like it, and so on; within sixteen, those come last whom the
+others can best do without. Each viewer has one place, so among all of them nothing that is drawn gets likelier; but the
+first ten, or sixteen, cover what people do better than any ten or sixteen. These few are therefore chosen, not drawn.
 
 References
 ----------
-M. Papenberg, G. W. Klau: Using anticlustering to partition data sets into equivalent parts. Psychological Methods
-26(2), 2021. G. J. Székely, M. L. Rizzo: Energy statistics. Journal of Statistical Planning and Inference 143(8), 2013.
+G. J. Székely, M. L. Rizzo: Energy statistics. Journal of Statistical Planning and Inference 143(8), 2013.
+S. Mak, V. R. Joseph: Support points. Annals of Statistics 46(6A), 2018.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.gaze import Scanpath
-from stdiffeye.metrics import pairwise
-from stdiffeye.metrics.spec import METRICS
+from stdiffeye.metrics.pairs import Pairs
+from stdiffeye.metrics.paths import pack
+from stdiffeye.metrics.spec import METRICS, Context, scores
 
-POOL = 32  # viewers that are parted: those whose seeds differ in the remainder alone
+POOL = 64  # viewers who are seated together: those whose seeds differ in the remainder alone
 PART = 16
-BY = ("LD", "DTW", "TDE", "SM")
+BY = {"LD": 0.116, "DFD": 0.042, "DTW": 0.244, "TDE": 0.231, "MM": 0.085, "SM": 0.170, "SM_dur": 0.177}
+"""Metric → what it tells of a picture: how much further apart two people are if they look at two different pictures, as
+part of their distance (61 pictures of OSIE's train split, fair CRPS; other sets are much the same up to a factor)."""
 SWEEPS = 8  # at most; swaps run out after three or four
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def seats(paths: Sequence[Scanpath]) -> list[int]:
-    """The order: which of the viewers with these scanpaths is first, second, …"""
-    return _parted(distances(paths), np.arange(len(paths)))
+def seats(paths: Sequence[Scanpath], count: int) -> list[int]:
+    """At least the first `count` places: which of the viewers with these scanpaths is first, second, …"""
+    directed = distances(paths)
+    crowd = Crowd(directed.mean(axis=0), (directed + directed.T) / 2)
+    seated = np.empty(0, dtype=np.int64)
+    while len(seated) < min(count, len(paths)):
+        seated = np.append(seated, crowd.by_need(seated, crowd.most_like_all(seated)))
+    return seated.tolist()
 
 
 def distances(paths: Sequence[Scanpath]) -> Floats:
-    """(n, n) sum of several metrics, each 1 on average; a pair that a metric cannot tell apart or alike counts 1."""
-    total = np.zeros((len(paths), len(paths)))
-    apart = ~np.eye(len(paths), dtype=bool)
-    for name in BY:
-        table = pairwise(name, paths) * (1 if METRICS[name].direction == "lower" else -1)
-        table = (table + table.T) / 2
-        table -= np.diag(table).mean()  # of a similarity: what is alike has no distance
-        usual = np.nanmean(table[apart]) if np.isfinite(table[apart]).any() else 0.0
-        total += np.nan_to_num(table, nan=usual) / (usual or 1.0)
-    return np.where(apart, total, 0.0)
+    """(n, n) from a viewer to be predicted to one who predicts: a sum of metrics in units of what each tells.
+
+    A pair that a metric cannot tell apart or alike counts as a usual one.
+    """
+    packed, total = pack(paths, [0] * len(paths)), np.zeros((len(paths), len(paths)))
+    one, other = np.triu_indices(len(paths), 1)
+    for symmetric, ordered in ((True, [(one, other)]), (False, [(one, other), (other, one)])):
+        chosen = [METRICS[name] for name in BY if METRICS[name].symmetric is symmetric]
+        for rows, columns in ordered:
+            for name, values in scores(chosen, packed, packed, Pairs(rows, columns), Context()).items():
+                apart = values if METRICS[name].direction == "lower" else 1 - values
+                usual = float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0
+                total[rows, columns] += np.nan_to_num(apart, nan=usual) / ((usual or 1.0) * BY[name])
+                if symmetric:
+                    total[columns, rows] = total[rows, columns]
+    return total
 
 
-def _parted(distance: Floats, who: NDArray[np.int64]) -> list[int]:
-    if len(who) <= PART:
-        return _by_need(distance, who)
-    first = _first_half(distance[np.ix_(who, who)])
-    return [*_parted(distance, who[first]), *_parted(distance, who[~first])]
+@dataclass(frozen=True)
+class Crowd:
+    """The viewers of a pool."""
 
+    from_all: Floats  # (n,) how far each is from all of them, on average
+    apart: Floats  # (n, n)
 
-def _by_need(distance: Floats, who: NDArray[np.int64]) -> list[int]:
-    """The order of these viewers in which each is last whom those before it replace best, held against the pool."""
-    from_pool, leaving = distance.mean(axis=1), []
-    while len(who) > 1:
-        among, from_all = distance[np.ix_(who, who)], from_pool[who]
-        left = len(who) - 1
-        energy = 2 * (from_all.sum() - from_all) / left - (among.sum() - 2 * among.sum(axis=1)) / left**2
-        least = left - int(energy[::-1].argmin())  # the last of several
-        leaving.append(int(who[least]))
-        who = np.delete(who, least)
-    return [*who.tolist(), *reversed(leaving)]
+    def most_like_all(self, seated: Ints) -> Ints:
+        """Up to sixteen who, with those who are seated, are as like the pool as swaps of one can make them."""
+        rest = np.setdiff1d(np.arange(len(self.apart)), seated)
+        some = rest[:0]
+        while len(some) < min(PART, len(rest)):
+            some = np.append(some, self._best_with(np.append(seated, some), rest))
+        for _ in range(SWEEPS):
+            before = some.copy()
+            for place in range(len(some)):
+                others = np.append(seated, np.delete(some, place))
+                some[place] = self._best_with(others, rest, now=int(some[place]))
+            if (some == before).all():
+                break
+        return some
 
+    def by_need(self, seated: Ints, who: Ints) -> list[int]:
+        """The order in which each is last whom those before it, and those seated, replace best."""
+        leaving: list[int] = []
+        while len(who) > 1:
+            needed = self._energy(who, np.append(seated, who), len(seated) + len(who) - 1)
+            least = len(who) - 1 - int(needed[::-1].argmax())  # the last of several
+            leaving.append(int(who[least]))
+            who = np.delete(who, least)
+        return [*who.tolist(), *reversed(leaving)]
 
-def _first_half(distance: Floats) -> NDArray[np.bool_]:
-    """(n,) True for one of two halves between which distances are as small as swaps of two can make them."""
-    n = len(distance)
-    side = np.where(np.arange(n) < n // 2, 1.0, -1.0)
-    lean = distance @ side  # of each: how much further the first half is than the second
-    for _ in range(SWEEPS):
-        before = side.copy()
-        for one in range(n):
-            others = np.flatnonzero(side != side[one])
-            nearer = -side[one] * lean[one] - side[others] * lean[others] - 2 * distance[one, others]
-            best = int(nearer.argmax())
-            if nearer[best] > 1e-9 * distance.max():
-                other = int(others[best])
-                lean -= 2 * (side[one] * distance[:, one] + side[other] * distance[:, other])
-                side[[one, other]] *= -1
-        if (side == before).all():
-            break
-    return side > 0
+    def _best_with(self, there: Ints, rest: Ints, now: int | None = None) -> int:
+        """Who of the rest makes those who are there most like the pool; `now` where nobody does so better."""
+        free = rest[~np.isin(rest, there)]
+        energy = self._energy(free, there, len(there) + 1)
+        best = int(energy.argmin())
+        if now is not None and energy[best] > energy[free == now][0] - 1e-9 * self.apart.max():
+            return now
+        return int(free[best])
+
+    def _energy(self, who: Ints, others: Ints, together: int) -> Floats:
+        """What each adds to the energy distance to the pool of so many viewers."""
+        return self.from_all[who] - self.apart[np.ix_(who, others)].sum(axis=1) / together
