@@ -150,6 +150,15 @@ def test_a_look_of_usual_length_fills_its_time_with_as_many_fixations_as_a_trial
     assert stretched > 6
 
 
+def test_looks_of_a_manner_that_was_recorded_are_as_long_as_the_recordings():
+    model = load("freeview")
+    look, seeds = model._look(picture(), torch.zeros(1, 512), "doves", Request(samples=20))
+    (paths,) = model.first.scanpaths([look], [seeds], Options())
+    ends = [path.onset_ms[-1] + path.duration_ms[-1] for path in paths if len(path) < 16]
+    assert len(ends) > 5
+    assert ends == pytest.approx([5195.8] * len(ends))
+
+
 def test_nothing_asked_for_is_as_long_as_people_looked():
     model = load("freeview")
     look, seeds = model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=4))

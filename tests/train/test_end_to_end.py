@@ -12,6 +12,7 @@ from blob_gaze import TINY, make_recording_set, make_scanpath_set
 from stdiffeye.cli import main
 from stdiffeye.data.read import read_trials
 from stdiffeye.generate import animate
+from stdiffeye.train.run import read_run
 
 LEARN = ("train.coarse.steps=160", "train.coarse.learning_rate=3e-3", "train.fine.steps=40")
 
@@ -43,6 +44,14 @@ def test_what_was_trained_looks_like_people_on_unseen_pictures(run, tmp_path, ca
     gap = json.loads((tmp_path / "r.json").read_text())["gap_closed"]
     # Humans on other pictures close none of the gap between them and humans on the same one.
     assert gap["ours"]["crps"]["mean"]["value"] > 0.3
+
+
+def test_a_run_knows_how_long_people_looked_and_were_recorded(run):
+    coarse = read_run(run).parts["coarse"]
+    lengths = [len(trial.trajectory) / 240 for trial in read_trials(run.parent / "recordings")]
+    assert coarse.sets == ("osie", "doves")
+    assert coarse.viewing_s == (3.0, 5.2)
+    assert coarse.recorded_s == (0.0, pytest.approx(max(set(lengths), key=lengths.count), abs=1e-4))
 
 
 def test_generated_files_tell_the_same_gaze(run, tmp_path):

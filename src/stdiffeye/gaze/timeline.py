@@ -49,11 +49,11 @@ def lasting(path: Scanpath, seconds: float) -> Scanpath:
     return Scanpath(path.xy_px, path.frame, duration, onset * ((seconds * 1000 - duration[-1]) / onset[-1]))
 
 
-def hurried(path: Scanpath, seconds: float) -> Scanpath:
-    """The same fixations within `seconds`: if the last ends later, everything is faster."""
+def paced(path: Scanpath, seconds: float) -> Scanpath:
+    """The same fixations, all of it so much faster or slower that the last ends at `seconds`."""
     onset, duration = timed(path)
     pace = seconds / end_s(path)
-    return Scanpath(path.xy_px, path.frame, duration * pace, onset * pace) if pace < 1 else path
+    return Scanpath(path.xy_px, path.frame, duration * pace, onset * pace)
 
 
 def until(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:

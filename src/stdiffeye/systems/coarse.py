@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -29,7 +30,7 @@ from stdiffeye.diffusion import (
 )
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
-from stdiffeye.gaze.timeline import end_s, hurried, joined, lasting, onset_s, until
+from stdiffeye.gaze.timeline import end_s, joined, lasting, onset_s, paced, until
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser
 from stdiffeye.model.parts import Geometry, Picture
@@ -55,6 +56,8 @@ MOST_STRETCH = 1.6  # of a look that must fit the time asked for; one that ends 
 SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
 MAX_CONTINUATIONS = 8
 NOTHING_TOLD = 1e-3  # signal below which tokens are noise: all that can be said of them is the same for every viewer
+
+Value = TypeVar("Value")
 
 
 class Coarse(Part):
@@ -94,10 +97,10 @@ class Coarse(Part):
 
     def _usual_s(self, dataset: str) -> float:
         """The same, NaN where it is not known."""
-        return dict(zip(self.config.sets, self.config.viewing_s, strict=False)).get(dataset, np.nan)
+        return self._of_set(self.config.viewing_s, dataset, np.nan)
 
-    def _pool(self, dataset: str) -> int:
-        return dict(zip(self.config.sets, self.config.pools, strict=False)).get(dataset, POOL)
+    def _of_set(self, values: Sequence[Value], dataset: str, otherwise: Value) -> Value:
+        return dict(zip(self.config.sets, values, strict=False)).get(dataset, otherwise)
 
     # ---------------------------------------------------------------- training
 
@@ -174,7 +177,7 @@ class Coarse(Part):
         """Of viewers that are spread, whole pools are drawn, as far as it takes to know who sits where."""
         if not options.spread or (options.sampler or self.config.sampler) not in MULTISTEP:
             return self._looked(look, seeds, options)
-        paths, size = [], self._pool(look.manner)
+        paths, size = [], self._of_set(self.config.pools, look.manner, POOL)
         for number, some in groupby(seeds, lambda seed: seed // size):
             pool = range(number * size, (number + 1) * size)
             paths += self._looked(look, pool, options, [seed % size for seed in some])
@@ -202,10 +205,8 @@ class Coarse(Part):
 
         def finished(drawn: Drawn, within_s: np.ndarray) -> list[Scanpath]:
             drafts = drawn.scanpaths([look.frame] * len(drawn.length))
-            paths = [
-                hurried(path, s) if end_s(path) <= MOST_STRETCH * s else path
-                for path, s in zip(drafts, within_s.tolist(), strict=True)
-            ]
+            recorded_s = self._of_set(self.config.recorded_s, look.manner, 0.0)
+            paths = [self._in_time(path, s, recorded_s) for path, s in zip(drafts, within_s.tolist(), strict=True)]
             return self._filled(paths, within_s) if look.fill else paths
 
         start_s = np.zeros(len(seeds))
@@ -225,6 +226,13 @@ class Coarse(Part):
             for k, more in zip(going_on, finished(rest, within_s), strict=True):
                 paths[k] = joined(paths[k], more)
         return paths if np.isnan(asked_s) else [until(path, asked_s, look.fill) for path in paths]
+
+    def _in_time(self, path: Scanpath, seconds: float, recorded_s: float) -> Scanpath:
+        """A look that runs over its time is faster; one that stops short of it is slower where looks are recorded."""
+        until_s = min(seconds, recorded_s) if recorded_s else seconds
+        over = end_s(path) / until_s
+        slower = recorded_s and len(path) < self.max_fixations and over >= 1 / MOST_STRETCH
+        return paced(path, until_s) if 1 < over <= MOST_STRETCH or (slower and over < 1) else path
 
     def _filled(self, paths: list[Scanpath], seconds: np.ndarray) -> list[Scanpath]:
         """People's trials lack some of the time that they looked for; here it passes between the fixations."""

@@ -46,6 +46,8 @@ class CoarseConfig:
     """Data sets whose manner of viewing is told apart, in the order of their numbers."""
     viewing_s: tuple[float, ...] = ()
     """How long people looked in each of these sets; a longer look is drawn piece by piece. 5 s where unknown."""
+    recorded_s: tuple[float, ...] = ()
+    """How long recordings are in each of these sets, 0 where there are none: gaze of their manner is as long."""
     pools: tuple[int, ...] = ()
     """Of how many viewers those asked for are chosen, in each of these sets: more tell more, and cost more. Else 64."""
     schedule: ScheduleName = "cosine"

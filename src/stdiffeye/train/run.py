@@ -6,9 +6,8 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -182,17 +181,29 @@ def _with_own_encoder(config: SystemConfig, out: Path, resume: bool) -> SystemCo
 
 def _with_sets(part: Any, before: Any, stores: Sequence[Store]) -> Any:
     """A part's configuration with the sets that it knows already, those of these stores, and how long people looked."""
-    known = dict(zip_longest(getattr(before, "sets", ()), getattr(before, "viewing_s", ()), fillvalue=np.nan))
-    known |= {store.dataset: _viewing_s(store) for store in stores}
-    filled = replace(part, sets=tuple(known))
-    if hasattr(part, "viewing_s") and all(map(np.isfinite, known.values())):
-        filled = replace(filled, viewing_s=tuple(known.values()))
+
+    def of_each(field: str, unknown: float, found: Callable[[Store], float]) -> dict[str, float]:
+        sets: Sequence[str] = getattr(before, "sets", ())
+        known = dict(zip(sets, [*getattr(before, field, ()), *[unknown] * len(sets)], strict=False))
+        return known | {store.dataset: found(store) for store in stores}
+
+    viewing_s = of_each("viewing_s", np.nan, _viewing_s)
+    filled = replace(part, sets=tuple(viewing_s))
+    if hasattr(part, "viewing_s") and all(map(np.isfinite, viewing_s.values())):
+        recorded_s = of_each("recorded_s", 0.0, _recorded_s)
+        filled = replace(filled, viewing_s=tuple(viewing_s.values()), recorded_s=tuple(recorded_s.values()))
     return filled
 
 
 def _viewing_s(store: Store) -> float:
     known = store.columns["viewing_ms"][np.isfinite(store.columns["viewing_ms"])]
     return round(float(np.median(known)) / 1000, 3) if len(known) else float("nan")
+
+
+def _recorded_s(store: Store) -> float:
+    """The usual length of recordings, most of which end with the viewing time; 0 where there are none."""
+    points = store.columns["n_points"][np.asarray(store.columns["has_trajectory"] & ~store.columns["synthesised"])]
+    return round(float(np.bincount(points).argmax()) / store.rate_hz, 4) if len(points) and store.rate_hz else 0.0
 
 
 def _write_run(
