@@ -155,8 +155,9 @@ def test_looks_of_a_manner_that_was_recorded_are_as_long_as_the_recordings():
     look, seeds = model._look(picture(), torch.zeros(1, 512), "doves", Request(samples=20))
     (paths,) = model.first.scanpaths([look], [seeds], Options())
     ends = [path.onset_ms[-1] + path.duration_ms[-1] for path in paths if len(path) < 16]
-    assert len(ends) > 5
-    assert ends == pytest.approx([5195.8] * len(ends))
+    near = [end for end in ends if end > 5195.8 / 1.6]  # one that would have to be slower still is left alone
+    assert len(near) > max(5, len(ends) / 2)
+    assert near == pytest.approx([5195.8] * len(near))
 
 
 def test_nothing_asked_for_is_as_long_as_people_looked():
