@@ -55,8 +55,9 @@ def test_no_swap_of_one_of_the_first_sixteen_makes_them_more_like_all():
             assert energy_distance(table, [*first[:gone], come, *first[gone + 1 :]]) > least - 1e-9
 
 
-def test_there_is_no_distance_between_a_viewer_and_itself():
+def test_a_distance_is_symmetric_with_nothing_between_a_viewer_and_itself():
     table = distances(viewers(count=9))
+    np.testing.assert_allclose(table, table.T)
     assert (np.diag(table) == 0).all()
     assert (table[~np.eye(9, dtype=bool)] > 0).all()
 

@@ -38,33 +38,31 @@ Ints = NDArray[np.int64]
 
 def seats(paths: Sequence[Scanpath], count: int) -> list[int]:
     """At least the first `count` places: which of the viewers with these scanpaths is first, second, …"""
-    directed = distances(paths)
-    crowd = Crowd(directed.mean(axis=0), (directed + directed.T) / 2)
-    seated = np.empty(0, dtype=np.int64)
+    apart = distances(paths)
+    crowd, seated = Crowd(apart.mean(axis=0), apart), np.empty(0, dtype=np.int64)
     while len(seated) < min(count, len(paths)):
         seated = np.append(seated, crowd.by_need(seated, crowd.most_like_all(seated)))
     return seated.tolist()
 
 
 def distances(paths: Sequence[Scanpath]) -> Floats:
-    """(n, n) from a viewer to be predicted to one who predicts: a sum of metrics in units of what each tells.
+    """(n, n) between viewers: a sum of metrics, the mean of both directions, in units of what each tells.
 
     A pair that a metric cannot tell apart or alike counts as a usual one.
     """
     packed, total = pack(paths, [0] * len(paths)), np.zeros((len(paths), len(paths)))
     one, other = np.triu_indices(len(paths), 1)
-    for symmetric, ordered in ((True, [(one, other)]), (False, [(one, other), (other, one)])):
+    for symmetric, directions in ((True, [(one, other)]), (False, [(one, other), (other, one)])):
         chosen = [METRICS[name] for name in BY if METRICS[name].symmetric is symmetric]
-        for rows, columns in ordered:
+        for rows, columns in directions:
             for name, values in scores(chosen, packed, packed, Pairs(rows, columns), Context()).items():
                 apart = values if METRICS[name].direction == "lower" else 1 - values
                 usual = float(np.nanmean(apart)) if np.isfinite(apart).any() else 0.0
-                total[rows, columns] += np.nan_to_num(apart, nan=usual) / ((usual or 1.0) * BY[name])
-                if symmetric:
-                    total[columns, rows] = total[rows, columns]
+                share = (usual or 1.0) * BY[name] * len(directions)
+                total[one, other] += np.nan_to_num(apart, nan=usual) / share
     number = np.array([len(path) for path in paths], dtype=np.float64)
     longer = np.abs(number[:, None] - number)
-    return total + longer / ((longer.mean() or 1.0) * BY_NUMBER)
+    return total + total.T + longer / ((longer.mean() or 1.0) * BY_NUMBER)
 
 
 @dataclass(frozen=True)
