@@ -14,7 +14,8 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trial, extract
 from stdiffeye.gaze.lifting import rested, skeleton
 from stdiffeye.generate import animate
-from stdiffeye.generate.model import Request, batched, load
+from stdiffeye.generate.model import Request, load
+from stdiffeye.systems.cores import batched
 from stdiffeye.systems.part import Options
 from stdiffeye.systems.seating import POOL
 

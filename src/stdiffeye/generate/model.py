@@ -26,7 +26,7 @@ from stdiffeye.gaze import Frame, Scanpath, Trajectory
 from stdiffeye.gaze import extract as extract_fixations
 from stdiffeye.generate.shipped import find_model
 from stdiffeye.systems.config import SystemConfig
-from stdiffeye.systems.cores import on_cores, one_core, shared
+from stdiffeye.systems.cores import batched, on_cores, one_core, shared
 from stdiffeye.systems.fine import Fine
 from stdiffeye.systems.part import AS_CONFIGURED, Look, Options, Part
 from stdiffeye.systems.seating import POOL
@@ -251,10 +251,6 @@ def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int
     content = hashlib.blake2b(picture, digest_size=16).digest()
     viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
     return viewer_seeds(int.from_bytes(viewers, "big"), samples)
-
-
-def batched(seeds: list[int], size: int) -> list[list[int]]:
-    return [seeds[start : start + size] for start in range(0, len(seeds), size)]
 
 
 def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:

@@ -53,6 +53,10 @@ def on_cores(work: Callable[[Item], Result], items: Iterable[Item], cores: int |
 
 def shared(work: Callable[[list[Item]], list[Result]], items: Sequence[Item], cores: int) -> list[Result]:
     """`work` of the items, an equal share of them on each of so many cores."""
-    size = max(1, -(-len(items) // cores))
-    shares = [list(items[start : start + size]) for start in range(0, len(items), size)]
+    shares = batched(items, max(1, -(-len(items) // cores)))
     return [one for some in on_cores(work, shares, cores) for one in some]
+
+
+def batched(items: Sequence[Item], size: int) -> list[list[Item]]:
+    """The items in lists of `size`, the last of what is left."""
+    return [list(items[start : start + size]) for start in range(0, len(items), size)]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +39,7 @@ Ints = NDArray[np.int64]
 
 def seats(paths: Sequence[Scanpath], count: int) -> list[int]:
     """At least the first `count` places: which of the viewers with these scanpaths is first, second, …"""
-    apart = distances(paths)
-    crowd, seated = Crowd(apart.mean(axis=0), apart), np.empty(0, dtype=np.int64)
+    crowd, seated = Crowd(distances(paths)), np.empty(0, dtype=np.int64)
     while len(seated) < min(count, len(paths)):
         seated = np.append(seated, crowd.by_need(seated, crowd.most_like_all(seated)))
     return seated.tolist()
@@ -69,8 +69,12 @@ def distances(paths: Sequence[Scanpath]) -> Floats:
 class Crowd:
     """The viewers of a pool."""
 
-    from_all: Floats  # (n,) how far each is from all of them, on average
-    apart: Floats  # (n, n)
+    apart: Floats  # (n, n) distances between them
+
+    @cached_property
+    def from_all(self) -> Floats:
+        """(n,) how far each is from all of them, on average."""
+        return self.apart.mean(axis=0)
 
     def most_like_all(self, seated: Ints) -> Ints:
         """Up to sixteen who, with those who are seated, are as like the pool as swaps of one can make them."""
