@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from stdiffeye.errors import InputError
 from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics.result import GAP, Difference, Result
 from stdiffeye.reproduce import Budget, ablations, modalities, qualitative, statistics, table1
-from stdiffeye.reproduce.contest import Contestant, contest, plan, rates_folder, run_folder, stores_of
+from stdiffeye.reproduce.contest import Contestant, contest, gaze_of, plan, rates_folder, run_folder, stores_of
 from stdiffeye.reproduce.paper_tables import decided
-from stdiffeye.reproduce.rates import RateSearch
+from stdiffeye.reproduce.rates import RateSearch, search_rates
 from stdiffeye.systems.config import load_preset
 from stdiffeye.systems.cores import one_core
 
@@ -110,7 +111,7 @@ def test_the_rate_that_validated_best_is_the_one_trained_with(data, budget, writ
             continue
         run = run_folder(one, store, budget)
         found = RateSearch.read(rates_folder(one, budget))
-        assert len(found.scores) == 2
+        assert len(found.scores) >= 2
         assert found.dataset == "osie"
         known = {rate: score for rate, score in found.scores.items() if score is not None}
         assert found.chosen == max(known, key=lambda rate: known[rate])
@@ -213,8 +214,6 @@ def test_every_ablation_is_a_valid_configuration(one):
 
 
 def test_a_broken_off_search_keeps_the_usual_rate(tmp_path, budget, monkeypatch):
-    from stdiffeye.reproduce.rates import search_rates
-
     def broken(folder, minutes, changes):
         raise InputError("training stopped: total is nan")
 
@@ -222,6 +221,47 @@ def test_a_broken_off_search_keeps_the_usual_rate(tmp_path, budget, monkeypatch)
     assert found.chosen == load_preset("hat").train["scanpath"].learning_rate
     assert set(found.scores.values()) == {None}
     assert RateSearch.read(tmp_path) == found
+
+
+def search_where(validation, tmp_path, budget, monkeypatch) -> RateSearch:
+    """A search in which a rate validates as `validation(rate)` says."""
+    monkeypatch.setattr("stdiffeye.reproduce.rates.validation_score", lambda log: validation(float(log.parts[-3])))
+    return search_rates("hat", (), "osie", tmp_path, budget, lambda folder, minutes, changes: folder)
+
+
+@pytest.mark.parametrize(
+    ("best", "tried"),
+    [
+        (5e-4, [5e-4, 1.5e-3, 1.7e-4]),
+        (1e-9, [5e-4, 1.5e-3, 1.7e-4, 5.8e-5]),
+        (4.5e-3, [5e-4, 1.5e-3, 4.5e-3, 1.3e-2]),
+        (1e9, [5e-4, 1.5e-3, 4.5e-3, 1.3e-2]),
+    ],
+)
+def test_a_search_goes_on_beyond_its_ends_while_the_end_does_best(best, tried, tmp_path, budget, monkeypatch):
+    found = search_where(lambda rate: -abs(math.log(rate / best)), tmp_path, budget, monkeypatch)
+    assert list(found.scores) == tried
+    assert found.chosen == min(tried, key=lambda rate: abs(math.log(rate / best)))
+
+
+def test_a_rate_at_which_training_broke_off_ends_the_search_there(tmp_path, budget, monkeypatch):
+    found = search_where(lambda rate: None if rate > 2e-3 else rate, tmp_path, budget, monkeypatch)
+    assert found.scores == {5e-4: 5e-4, 1.5e-3: 1.5e-3, 4.5e-3: None}
+    assert found.chosen == 1.5e-3
+
+
+def test_two_at_a_time_bring_about_the_gaze_of_all_and_borrowers_wait_for_lenders(data, budget, written, tmp_path):
+    rows = tuple(one for one in ROWS if one.name in ("HAT", "ours", "saliency sampler"))
+    kept = replace(budget, work=tmp_path, jobs=2, rates=(), minutes=0.005)
+    found = gaze_of(rows, list(stores_of(data, ("osie",), tmp_path, quiet=True).values()), kept, quiet=True)
+    assert {name: len(trials) for name, trials in found["osie"].items()} == dict.fromkeys([o.name for o in rows], 12)
+
+
+def test_what_goes_wrong_in_a_worker_is_said_as_it_would_be_here(data, budget, tmp_path):
+    broken = replace(ROWS[0], changes=(*ROWS[0].changes, "train.scanpath.learning_rate=1e30"))
+    kept = replace(budget, work=tmp_path, jobs=2, rates=(), minutes=0.1)
+    with pytest.raises(InputError, match="training scanpath stopped at step"):
+        contest([broken], stores_of(data, ("osie",), tmp_path, quiet=True)["osie"], kept, quiet=True)
 
 
 @pytest.mark.parametrize(("p", "better", "said"), [(0.01, "a", True), (0.01, "b", False), (0.2, "a", None)])

@@ -43,6 +43,8 @@ class Args:
     """Where systems are trained: data sets, as osie,doves."""
     rates: Annotated[tuple[float, ...] | None, arg(metavar="RATE …", help_behavior_hint="")] = None
     """Where systems are trained: multiples of the learning rate to try (table1: 0.3 1 3)."""
+    jobs: Annotated[int, arg(aliases=["-j"])] = 1
+    """Where systems are trained: so many at a time, each on its share of the cores."""
     work: Path = Path("reproduced")
     """Stores and runs are kept there, and the same command goes on there."""
     dry_run: bool = False
@@ -58,9 +60,11 @@ def run(args: Args) -> int:
     needs_data = args.name not in EXPERIMENTS or EXPERIMENTS[args.name].needs_data
     if needs_data and not folder and not args.dry_run:
         raise InputError("which data? Give --data FOLDER or set STDIFFEYE_DATA")
+    if args.jobs < 1:
+        raise InputError(f"--jobs must be 1 or more, got {args.jobs}")
     sets = tuple(name for words in args.sets for name in words.split(",") if name)
     rates = RATES.get(args.name, ()) if args.rates is None else args.rates
-    budget = Budget(args.work, args.minutes, sets, rates=rates, dry_run=args.dry_run)
+    budget = Budget(args.work, args.minutes, sets, rates=rates, jobs=args.jobs, dry_run=args.dry_run)
     written = reproduce(args.name, folder or Path(), args.out, args.quiet, budget)
     if not args.dry_run:
         print(f"The report is in {written}")

@@ -10,13 +10,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import shutil
-import threading
-import time
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from itertools import islice
@@ -32,12 +29,12 @@ from stdiffeye.gaze.quality import QualityReport
 from stdiffeye.io.descriptions import Description, describe, find_picture, require
 from stdiffeye.io.pictures import check_picture
 from stdiffeye.io.sets import reader_of
+from stdiffeye.processes import workers
 from stdiffeye.progress import track
 
 TRIALS_PER_PART = 1000
 PLAN = "plan.json"
 QUALITY = "quality.json"
-SECONDS_BETWEEN_LOOKS = 1.0
 
 
 @dataclass(frozen=True)
@@ -158,28 +155,13 @@ def _reports(job: Job, items: Iterator[Any], jobs: int) -> Iterator[PartReport]:
             yield finished_part(job.folder, number) or _write_one(job, number, part)
         return
     waiting: deque[Future[PartReport] | PartReport] = deque()
-    with ProcessPoolExecutor(jobs, initializer=_end_with, initargs=(os.getpid(),)) as pool:
-        try:
-            for number, part in enumerate(_parts(items)):
-                waiting.append(finished_part(job.folder, number) or pool.submit(_write_one, job, number, part))
-                if len(waiting) > 2 * jobs:
-                    yield _result(waiting.popleft())
-            while waiting:
+    with workers(jobs) as pool:
+        for number, part in enumerate(_parts(items)):
+            waiting.append(finished_part(job.folder, number) or pool.submit(_write_one, job, number, part))
+            if len(waiting) > 2 * jobs:
                 yield _result(waiting.popleft())
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-
-
-def _end_with(parent: int) -> None:
-    """Workers of a killed run would wait for ever: let them look now and then whether their parent lives."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+        while waiting:
+            yield _result(waiting.popleft())
 
 
 def _result(value: Future[PartReport] | PartReport) -> PartReport:

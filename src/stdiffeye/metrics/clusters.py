@@ -20,9 +20,10 @@ from numba import njit
 
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
-from stdiffeye.metrics.pairs import Floats, Ints, threads_available
+from stdiffeye.metrics.pairs import Floats, Ints
 from stdiffeye.metrics.paths import Paths
 from stdiffeye.metrics.symbols import nearest_centre
+from stdiffeye.processes import threads_available
 
 QUANTILE = 0.3
 FACTORS = (0.2, 0.5, 0.8, 1.0, 1.2, 1.5, 1.8)

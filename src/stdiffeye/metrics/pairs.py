@@ -7,7 +7,6 @@ thread its own stretch.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from stdiffeye.metrics.kernels import (
     warp,
     window_distance,
 )
+from stdiffeye.processes import threads_available
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,12 +41,6 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.a)
-
-
-def threads_available() -> int:
-    """As many threads as this process may use; NUMBA_NUM_THREADS and OMP_NUM_THREADS limit it."""
-    limits = [int(os.environ[name]) for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS") if name in os.environ]
-    return max(1, min([len(os.sched_getaffinity(0)), *limits]))
 
 
 def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callable[[Stretch, Floats], None]) -> Floats:

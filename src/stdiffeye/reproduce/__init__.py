@@ -26,9 +26,12 @@ class Budget:
     samples: int = 15
     """Generated per stimulus."""
     rates: tuple[float, ...] = ()
-    """Multiples of a preset's learning rate that are tried on validation first; none for no search."""
+    """Multiples of a preset's learning rate that are tried on validation first, and further ones beyond the best while
+    it is the highest or the lowest; none for no search."""
     search_share: float = 0.1
     """Share of the minutes that each of them is trained for, besides the minutes themselves."""
+    jobs: int = 1
+    """Systems at a time, each on its share of the cores; minutes are the processor's, so they stay equal."""
     dry_run: bool = False
     """Only print the plan and what it costs."""
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from stdiffeye import __version__
@@ -23,6 +25,7 @@ from stdiffeye.generate.files import SCANPATHS, generate, wanted_of
 from stdiffeye.generate.model import Model, Request, load
 from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics import Result, evaluate
+from stdiffeye.processes import workers
 from stdiffeye.progress import track
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.rates import RateSearch, search_rates, was_searched
@@ -86,27 +89,46 @@ def gaze_of(
     contestants: Sequence[Contestant], stores: Sequence[Store], budget: Budget, quiet: bool = False
 ) -> dict[str, dict[str, list[Trial]]]:
     """Set → contestant → gaze for the test split; what is missing is trained and generated."""
+    total = len(contestants) * len(stores)
+    for _ in track(_entries(contestants, stores, budget, quiet), "systems trained and drawn from", total, quiet=quiet):
+        pass
+    return {
+        store.dataset: {one.name: read_scanpaths(run_folder(one, store, budget) / SCANPATHS) for one in contestants}
+        for store in stores
+    }
+
+
+def _entries(contestants: Sequence[Contestant], stores: Sequence[Store], budget: Budget, quiet: bool) -> Iterator[None]:
+    """Bring every contestant's gaze for every set about, `budget.jobs` at a time; those who borrow come last."""
     by_name = {one.name: one for one in contestants}
-    jobs = [(store, one) for store in stores for one in contestants]
-    found: dict[str, dict[str, list[Trial]]] = {store.dataset: {} for store in stores}
-    for store, one in track(jobs, "systems trained and drawn from", quiet=quiet):
-        lender = _lender(one, by_name) if one.borrows else None
-        found[store.dataset][one.name] = entry(one, store, budget, quiet, lender)
-    return found
+    lenders = {one.name: _lender(one, by_name) for one in contestants if one.borrows}
+    alone = budget.jobs == 1
+    with nullcontext() if alone else workers(budget.jobs, fresh=True) as pool:
+        for store in stores:
+            _look(contestants, store, budget, quiet)
+            for some in ([o for o in contestants if not o.borrows], [o for o in contestants if o.borrows]):
+                entry = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
+                each = map if pool is None else pool.map
+                yield from each(entry, some, [lenders.get(one.name) for one in some])
 
 
-def entry(
-    one: Contestant, store: Store, budget: Budget, quiet: bool = False, lender: Contestant | None = None
-) -> list[Trial]:
-    """The gaze of one contestant for the test split of a store."""
+def _look(contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool) -> None:
+    """Look at all pictures beforehand, or the first who trains would pay for the others."""
+    for encoder in dict.fromkeys(load_preset(one.preset, one.changes).encoder for one in contestants):
+        features(list(store.pictures.values()), encoder, budget.work / "features", flips=True, quiet=quiet)
+
+
+def enter(one: Contestant, lender: Contestant | None, path: Path, budget: Budget, quiet: bool = False) -> None:
+    """Train one contestant on a store where that is missing, and write its gaze for the test split."""
+    store = Store.open(path)
     run = run_folder(one, store, budget)
-    if not (run / SCANPATHS).is_file():
-        model = load(_trained(lender or one, store, budget, quiet))
-        if lender is not None:
-            model = Model(model.config, {"coarse": SaliencySampler(model.first)}, one.name)
-        request = Request(samples=budget.samples, options=Options(spread=False))
-        generate(model, wanted_of([store.path], request, "test"), run, trajectories=False, quiet=quiet)
-    return read_scanpaths(run / SCANPATHS)
+    if (run / SCANPATHS).is_file():
+        return
+    model = load(_trained(lender or one, store, budget, quiet))
+    if lender is not None:
+        model = Model(model.config, {"coarse": SaliencySampler(model.first)}, one.name)
+    request = Request(samples=budget.samples, options=Options(spread=False))
+    generate(model, wanted_of([store.path], request, "test"), run, trajectories=False, quiet=quiet)
 
 
 def run_folder(one: Contestant, store: Store, budget: Budget) -> Path:
@@ -140,7 +162,8 @@ def plan(contestants: Sequence[Contestant], sets: Sequence[str], budget: Budget)
         each = budget.minutes * budget.search_share
         tries = len(budget.rates) * systems
         rows.append(
-            f"{each * tries:g} processor minutes before it, to choose learning rates ({each:g} for each of {tries})"
+            f"{each * tries:g} processor minutes before it, to choose learning rates ({each:g} for each of {tries}); "
+            "more where the highest or lowest does best"
         )
     rows.append(f"kept under {budget.work}, where the same command goes on; {budget.samples} samples per stimulus")
     return "\n".join(rows)
@@ -180,20 +203,14 @@ def _as_trajectories(human: Sequence[Trial], moving: dict[str, list[Trial]]) -> 
 
 
 def _trained(one: Contestant, store: Store, budget: Budget, quiet: bool) -> Path:
-    run, cache = run_folder(one, store, budget), budget.work / "features"
-    # All pictures are looked at beforehand, or the first who trains would pay for the others.
-    features(
-        list(store.pictures.values()), load_preset(one.preset, one.changes).encoder, cache, flips=True, quiet=quiet
-    )
-
     def train_into(folder: Path, minutes: float, changes: Sequence[str]) -> Path:
-        return _train(one, store, folder, minutes, changes, cache, quiet)
+        return _train(one, store, folder, minutes, changes, budget.work / "features", quiet)
 
     changes: list[str] = []
     if budget.rates:
         found = search_rates(one.preset, one.changes, store.dataset, rates_folder(one, budget), budget, train_into)
         changes = [found.change]
-    return train_into(run, budget.minutes, changes)
+    return train_into(run_folder(one, store, budget), budget.minutes, changes)
 
 
 def _train(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from stdiffeye.reproduce import Budget
 from stdiffeye.systems.config import load_preset
 
 RECORD = "rates.json"
+MOST_BEYOND = 2  # rates beyond those asked for
 Train = Callable[[Path, float, Sequence[str]], Path]
 
 
@@ -53,7 +54,8 @@ def search_rates(
 ) -> RateSearch:
     """Try multiples of the preset's rate for a share of the budget each, and keep the one that validates best.
 
-    A search whose record lies in `folder` is not made again.
+    While the best is the highest or the lowest, the next beyond it is tried too: nobody is held back by where a search
+    happens to end. A search whose record lies in `folder` is not made again.
     """
     if was_searched(folder):
         return RateSearch.read(folder)
@@ -61,20 +63,41 @@ def search_rates(
     part = next(iter(config.parts))
     usual = config.train[part].learning_rate
     scores: dict[float, float | None] = {}
-    for factor in budget.rates:
-        rate = float(f"{usual * factor:.3g}")
+    ahead = [_rounded(usual * factor) for factor in budget.rates]
+    while ahead:
+        rate = ahead.pop(0)
         tried = folder / f"{rate:g}"
         try:
             train(tried, budget.minutes * budget.search_share, [f"train.{part}.learning_rate={rate!r}"])
+            scores[rate] = validation_score(tried / part / "log.jsonl")
         except InputError:  # a rate so high that training broke off has lost
             scores[rate] = None
-            continue
-        scores[rate] = validation_score(tried / part / "log.jsonl")
-    known = {rate: score for rate, score in scores.items() if score is not None}
-    chosen = max(known, key=lambda rate: known[rate]) if known else usual
-    found = RateSearch(part, scores, chosen, dataset)
+        if not ahead and len(scores) < len(budget.rates) + MOST_BEYOND:
+            ahead = _beyond(scores)
+    found = RateSearch(part, scores, _best(scores) or usual, dataset)
     found.write(folder)
     return found
+
+
+def _rounded(rate: float) -> float:
+    return float(f"{rate:.2g}")
+
+
+def _best(scores: Mapping[float, float | None]) -> float | None:
+    known = {rate: score for rate, score in scores.items() if score is not None}
+    return max(known, key=lambda rate: known[rate]) if known else None
+
+
+def _beyond(scores: Mapping[float, float | None]) -> list[float]:
+    """The rate to try next, as far beyond the best as its neighbour lies on the other side; none where both are known.
+
+    A rate at which training broke off is known: it has lost.
+    """
+    rates, best = sorted(scores), _best(scores)
+    if best is None or len(rates) < 2 or best not in (rates[0], rates[-1]):
+        return []
+    neighbour = rates[1] if best == rates[0] else rates[-2]
+    return [_rounded(best * best / neighbour)]
 
 
 def validation_score(log: Path) -> float | None:

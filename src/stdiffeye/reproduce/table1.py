@@ -85,7 +85,10 @@ def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget,
     search = "Learning rates are the presets' own."
     if budget.rates:
         each = budget.minutes * budget.search_share
-        search = f"Before that, {len(budget.rates)} learning rates had {each:g} minutes each on validation of one set."
+        search = (
+            f"Before that, {len(budget.rates)} learning rates had {each:g} minutes each on validation of one set, and "
+            "up to two more beyond the best where that was the highest or lowest."
+        )
     head = HEAD.format(search=search, **made(budget, sets))
     sections = [head, gap_table(blocks), "## What it says", findings(standings)]
     for protocol in PROTOCOLS:
