@@ -1,5 +1,7 @@
 """What the fine half draws stays within what people do, and has the fixations of its scanpath."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,10 @@ def walk(fixations: int, seed: int = 0) -> Scanpath:
     return Scanpath(xy, Frame(1024, 768, 60), duration_ms=duration, onset_ms=onset)
 
 
+def same(one: Trajectory, other: Trajectory) -> bool:
+    return np.array_equal(one.xy_px, other.xy_px)
+
+
 def test_a_wild_sample_is_held_back_and_others_are_left_alone():
     guided = guide(PATH, 240.0, 1.2)
     y = np.full((len(guided), 2), 0.5)
@@ -54,13 +60,51 @@ def test_a_wild_sample_is_held_back_and_others_are_left_alone():
 def test_the_first_trajectory_with_as_many_fixations_is_taken_and_no_more_are_drawn():
     one, two, three = (lift(walk(count)) for count in (1, 2, 3))
     drawn = iter([one, three, two, one])
-    assert faithful(drawn, fixations=2) is two
+    assert same(faithful(drawn, walk(2)), two)
     assert next(drawn) is one
 
 
 def test_of_trajectories_that_all_have_other_fixations_the_nearest_is_taken():
     one, three = (lift(walk(count)) for count in (1, 3))
-    assert faithful([one, three], fixations=4) is three
+    assert same(faithful([one, three], walk(4)), three)
+
+
+def strayed(trajectory: Trajectory, samples: int) -> Trajectory:
+    """The same but for so many samples at its end, which are off the picture."""
+    xy_px = trajectory.xy_px.copy()
+    xy_px[-samples:] = [5000, -300]
+    return replace(trajectory, xy_px=xy_px)
+
+
+def test_of_trajectories_with_as_many_fixations_the_first_that_keeps_to_the_picture_is_taken():
+    two = lift(walk(2))
+    drawn = iter([strayed(two, 2), two, strayed(two, 1)])
+    assert same(faithful(drawn, walk(2)), two)
+    assert len(list(drawn)) == 1
+
+
+def test_where_all_stray_the_one_that_strays_least_is_held_at_the_last_pixels():
+    two = lift(walk(2))
+    taken = faithful([strayed(two, 3), strayed(two, 1), strayed(two, 2)], walk(2))
+    assert taken.xy_px[-1].tolist() == [1023, 0]
+    assert np.array_equal(taken.xy_px[:-1], two.xy_px[:-1])
+
+
+def test_a_scanpath_that_rests_off_the_picture_may_be_followed_there():
+    path = Scanpath([[100, 100], [700, 300]], Frame(640, 480), duration_ms=[300, 300], onset_ms=[0, 340])
+    moved = lift(path)
+    assert faithful([moved], path) is moved
+
+
+def test_the_shipped_fine_half_never_leaves_the_picture():
+    near = Scanpath(
+        [[12, 12], [1010, 20], [1012, 755], [15, 750]],
+        Frame(1024, 768, 60),
+        duration_ms=[200] * 4,
+        onset_ms=[0, 500, 1000, 1500],
+    )
+    moved = load("freeview").fine.animate([near] * 10, range(10))
+    assert all(one.frame.contains(one.xy_px).all() for one in moved)
 
 
 def test_the_shipped_fine_half_gives_scanpaths_back_their_fixations():

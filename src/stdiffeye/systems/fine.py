@@ -6,7 +6,7 @@ Velocity relative to the scanpath's skeleton is diffused (see `gaze.residual`), 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from stdiffeye.diffusion import (
 )
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory, fixation_intervals
+from stdiffeye.gaze.judd import MIN_FIXATION_MS
 from stdiffeye.gaze.lifting import rested
 from stdiffeye.gaze.residual import SHARE, Guide, guide, residual, trajectory_of
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
@@ -42,7 +43,7 @@ SACCADES_VIGOUR = (-0.75, -0.421, -0.309, -0.187, -0.108, -0.042, 0.0, 0.042, 0.
 FURTHEST_DEG_S = 425.0
 # For steps that are normal on both axes the median speed is √(ln 4 / 2) times their root mean square.
 MEDIAN_PER_RMS = float(np.sqrt(np.log(4) / 2))
-ATTEMPTS = 3
+ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class Fine(Part):
             y = plausible(self._residual(guided, noise, options), guided)
             return trajectory_of(y, guided, path, px_per_degree)
 
-        return faithful((draw() for _ in range(ATTEMPTS)), len(path), px_per_degree)
+        return faithful((draw() for _ in range(ATTEMPTS)), path, px_per_degree)
 
     def _residual(self, guided: Guide, noise: NoiseSource, options: Options) -> np.ndarray:
         """(T, 2) y, drawn."""
@@ -248,20 +249,28 @@ def _usable(store: Store, split: str | None, config: FineConfig) -> np.ndarray:
     return trials[np.asarray(fits)[trials]]
 
 
-def faithful(drawn: Iterable[Trajectory], fixations: int, px_per_degree: float | None = None) -> Trajectory:
-    """The first trajectory with so many fixations by Judd's rule, or else the nearest to it.
+def faithful(drawn: Iterable[Trajectory], path: Scanpath, px_per_degree: float | None = None) -> Trajectory:
+    """The first trajectory that has as many fixations as the scanpath by Judd's rule and keeps to the picture.
 
-    A recording has the fixations of its own scanpath, so one that has others was not made of that scanpath.
+    A recording has the fixations of its own scanpath, so one that has others was not made of that scanpath; and people
+    who look at a picture do not leave it on the way (nobody in DOVES does). Where none is such, the nearest to it:
+    samples off the picture weigh as much as fixations made of them would, and are held at its last pixels.
     """
-    nearest, fewest = None, np.inf
+    rests_inside = bool(path.frame.contains(path.xy_px).all())
+
+    def amiss(trajectory: Trajectory) -> float:
+        fixations = len(fixation_intervals(trajectory, px_per_degree=px_per_degree))
+        strayed = int((~path.frame.contains(trajectory.xy_px)).sum()) if rests_inside else 0
+        return abs(fixations - len(path)) + 1000 * strayed / trajectory.rate_hz / MIN_FIXATION_MS
+
+    nearest, least = None, np.inf
     for trajectory in drawn:
-        amiss = abs(len(fixation_intervals(trajectory, px_per_degree=px_per_degree)) - fixations)
-        if amiss < fewest:
-            nearest, fewest = trajectory, amiss
-        if not amiss:
+        if (found := amiss(trajectory)) < least:
+            nearest, least = trajectory, found
+        if not least:
             break
     assert nearest is not None
-    return nearest
+    return replace(nearest, xy_px=np.clip(nearest.xy_px, 0, path.frame.size_px - 1)) if rests_inside else nearest
 
 
 def saccades_of_one_person(count: int, noise: NoiseSource) -> np.ndarray:
