@@ -17,6 +17,7 @@ from blob_gaze import TINY, World
 from safetensors.torch import load_file
 
 from stdiffeye.errors import InputError
+from stdiffeye.systems.config import TrainConfig
 from stdiffeye.train import loop, run
 from stdiffeye.train.run import train
 
@@ -111,6 +112,15 @@ def test_a_budget_of_time_ends_training(world, tmp_path, monkeypatch):
     rows = [row for row in rows_of(tmp_path / "fine") if "total" in row]
     assert rows[-1]["seconds"] == pytest.approx(2, abs=0.1)
     assert rows[-1]["learning_rate"] < 0.1 * max(row["learning_rate"] for row in rows)
+
+
+def test_the_learning_rate_rises_for_a_tenth_of_a_short_training_and_for_its_steps_in_a_long_one():
+    config = TrainConfig(warm_up=100, decay_share=0.25)
+    short = [loop._rate(step, step / 50, config) for step in range(50)]
+    assert short[:6] == pytest.approx([0.01, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert set(short[5:38]) == {1.0}
+    long = [loop._rate(step, step / 20_000, config) for step in range(200)]
+    assert long[:101] == pytest.approx([min(1.0, (step + 1) / 100) for step in range(101)])
 
 
 def test_a_run_is_not_overwritten_and_only_a_run_goes_on(world, tmp_path):

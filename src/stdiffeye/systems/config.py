@@ -48,7 +48,7 @@ class TrainConfig:
     learning_rate: float = 7e-4
     weight_decay: float = 0.01
     warm_up: int = 100
-    """Steps over which the learning rate rises."""
+    """Steps over which the learning rate rises, or a tenth of the training where that is shorter."""
     decay_share: float = 0.25
     """Last share of the training over which the learning rate falls to zero (a half cosine)."""
     stimuli: int = 16

@@ -33,6 +33,7 @@ from stdiffeye.systems.part import Batches, BatchPlan, Part, Sources
 from stdiffeye.train.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
 
 LOG_EVERY = 20
+LONGEST_WARM_UP = 0.1  # of a training: in a short one the learning rate would hardly be reached
 Validate = Callable[[Part], dict[str, float]]
 Result = TypeVar("Result")
 
@@ -156,7 +157,7 @@ def _share_done(step: int, seconds: float, config: TrainConfig, setting: Setting
 
 def _rate(step: int, done: float, config: TrainConfig) -> float:
     """Share of the learning rate: a linear rise, then level, then half a cosine down to zero."""
-    rise = min(1.0, (step + 1) / config.warm_up) if config.warm_up else 1.0
+    rise = min(1.0, max((step + 1) / config.warm_up, done / LONGEST_WARM_UP)) if config.warm_up else 1.0
     if config.decay_share == 0 or done < 1 - config.decay_share:
         return rise
     return rise * 0.5 * (1 + math.cos(math.pi * (done - 1 + config.decay_share) / config.decay_share))
