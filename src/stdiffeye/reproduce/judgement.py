@@ -162,7 +162,7 @@ def _side_by_side(human: Sequence[Trial], generated: Sequence[Trial]) -> list[Tr
 
 def _percent(estimate: tuple[float, float, float]) -> str:
     value, low, high = (100 * number for number in estimate)
-    return f"{value:.0f} % ({low:.0f} to {high:.0f})"
+    return f"{value:z.0f} % ({low:z.0f} to {high:z.0f})"
 
 
 def report(judgements: Sequence[Judgement]) -> str:
@@ -171,7 +171,7 @@ def report(judgements: Sequence[Judgement]) -> str:
     head = ["set", "gap closed", "one by one", "fair CRPS", *metrics]
     rows = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for one in judgements:
-        cells = [f"{100 * one.gap[name][0]:.0f}" if name in one.gap else "–" for name in metrics]
+        cells = [f"{100 * one.gap[name][0]:z.0f}" if name in one.gap else "–" for name in metrics]
         means = map(_percent, (one.gap["mean"], one.independent_gap, one.fair_gap))
         rows.append(f"| {' | '.join([one.dataset, *means, *cells])} |")
     rows += [

@@ -39,6 +39,8 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
     sections = [HEAD]
     for model in shipped:
         sets = [name for name in SETS[model.name] if not budget.sets or name in budget.sets]
+        if not sets:
+            continue
         if budget.dry_run:
             print(f"{model.name}: {', '.join(sets)}")
             continue
