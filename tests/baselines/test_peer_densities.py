@@ -13,6 +13,7 @@ from stdiffeye.baselines.shared import blurred, cell_of, in_cell
 from stdiffeye.baselines.tpp_gaze import Mixture
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
+from stdiffeye.gaze import Scanpath
 from stdiffeye.systems.coarse import Coarse
 from stdiffeye.systems.coarse_config import CoarseConfig
 from stdiffeye.systems.config import overlay
@@ -40,10 +41,10 @@ def test_a_blurred_density_stays_one():
     assert smooth[1].argmax() == 3 * COLUMNS + 4
 
 
-@pytest.mark.parametrize("history", [None, [[400.0, 300.0]], [[10.0, 20.0]] * 6])
+@pytest.mark.parametrize("history", [(), [[400.0, 300.0]], [[10.0, 20.0]] * 6])
 def test_deepgazes_density_is_one_over_the_picture_whatever_the_history(history):
     part = peer("deepgaze3").eval()
-    log_density = part.log_density(looks(1)[0], None if history is None else np.array(history))
+    log_density = part.log_density(looks(1)[0], history)
     assert log_density.shape == CELLS
     assert np.exp(log_density).sum() == pytest.approx(1, abs=1e-5)
 
@@ -59,14 +60,30 @@ def test_deepgaze_learns_that_the_next_fixation_depends_on_the_last():
 
 
 def test_information_gain_is_a_bit_when_the_picture_tells_the_side_and_nothing_at_first():
-    def sided(seed: int):
+    def sided(seed: int) -> list[np.ndarray]:
+        """Of two pictures, 40 viewers' two fixations: all on its left, all on its right."""
         rng = np.random.default_rng(seed)
-        paths = [rng.uniform([low, 0], [low + 0.5, 1], (40, 2, 2)) for low in (0.0, 0.5)]
-        return batch_of([[(xy, None) for xy in picture] for picture in paths])
+        return [rng.uniform([low, 0], [low + 0.5, 1], (40, 2, 2)) for low in (0.0, 0.5)]
 
-    learned = learn(peer("deepgaze3"), sided(0), 60)
-    assert learned.information_gain(sided(1)) == pytest.approx(0.9, abs=0.25)
-    assert abs(learn(peer("deepgaze3"), sided(0), 1, rate=0.0).information_gain(sided(1))) < 0.2
+    def gain(part) -> float:
+        viewers = [[Scanpath(FRAME.denormalise(xy), FRAME) for xy in picture] for picture in sided(1)]
+        return float(np.mean([part.information_gain(*pair) for pair in zip(looks(2), viewers, strict=True)]))
+
+    batch = batch_of([[(xy, None) for xy in picture] for picture in sided(0)])
+    assert gain(learn(peer("deepgaze3"), batch, 60)) == pytest.approx(0.9, abs=0.25)
+    assert abs(gain(learn(peer("deepgaze3"), batch, 1, rate=0.0))) < 0.2
+
+
+def test_information_gain_is_the_mean_of_what_the_densities_of_all_steps_say():
+    part = learn(peer("deepgaze3"), batch_of([[(np.array([[0.2, 0.3], [0.7, 0.6], [0.4, 0.9]]), None)]]), 5)
+    look, paths = looks(1)[0], [Scanpath([[100, 50], [700, 500], [20, 590]], FRAME), Scanpath([[400, 300]], FRAME)]
+    bias = part.habits.log_centre_bias(torch.tensor([1]))[0].double().numpy()
+    told = []
+    for path in paths:
+        for step, xy_px in enumerate(path.xy_px):
+            cell = int(cell_of(torch.from_numpy(xy_px / FRAME.size_px), CELLS))
+            told.append(part.log_density(look, path.xy_px[:step]).ravel()[cell] - bias[cell])
+    assert part.information_gain(look, paths) == pytest.approx(np.mean(told) / np.log(2), abs=1e-5)
 
 
 def test_deepgaze_draws_what_its_density_says():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from contest_world import make_scanpath_set
@@ -12,6 +13,9 @@ from safetensors.torch import load_file
 from stdiffeye.cli import main
 from stdiffeye.data.prepare import prepare
 from stdiffeye.data.read import read_trials
+from stdiffeye.data.store import Store
+from stdiffeye.errors import InputError
+from stdiffeye.generate import load
 from stdiffeye.systems.cores import one_core
 from stdiffeye.train import loop
 from stdiffeye.train.run import train
@@ -85,3 +89,18 @@ def test_a_peer_that_was_broken_off_ends_with_the_same_weights_and_counts(name, 
     assert any(key.endswith("habits.places") for key in whole)
     for key, value in whole.items():
         torch.testing.assert_close(resumed[key], value, msg=lambda text, key=key: f"{key}: {text}")
+
+
+def test_deepgaze_tells_users_its_densities_of_a_picture_and_others_say_that_they_have_none(home, tmp_path):
+    store, pictures = home / "store", sorted((home / "osie").rglob("*.jpg"))
+    model = load(train("deepgaze3", [store], tmp_path / "run", TINY, cache=home / "cache", quiet=True))
+    first = model.log_density(pictures[0])
+    assert first.shape == (24, 32)
+    for density in (first, model.log_density(pictures[0], [[40, 30], [10, 60]], manner="osie")):
+        assert np.exp(density).sum() == pytest.approx(1, abs=1e-5)
+    people = [trial.scanpath for trial in Store.open(store).trials("test")]
+    assert abs(model.information_gain(pictures[0], people)) < 3
+    with pytest.raises(InputError, match="of no fixation is not defined"):
+        model.information_gain(pictures[0], [])
+    with pytest.raises(InputError, match=r"freeview \(compact\) draws gaze but states no likelihood"):
+        load("freeview").log_density(pictures[0])

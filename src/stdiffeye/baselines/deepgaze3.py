@@ -18,17 +18,18 @@ too, which the original takes as given.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from stdiffeye.baselines.shared import Gaze, Paths, Peer, PeerConfig, Seen, blurred, cell_of, in_cell, perceptron
 from stdiffeye.diffusion import NoiseSource, categorical
-from stdiffeye.systems.coarse_data import ScanpathTensors
-from stdiffeye.systems.draws import ALONE, Draws
+from stdiffeye.gaze import Scanpath
+from stdiffeye.systems.draws import Draws
 from stdiffeye.systems.part import Look, Options
 
 MAPS = 4  # per past fixation: dx, dy, distance, and whether there is one
@@ -60,7 +61,7 @@ class DeepGaze3(Peer):
         self.log_blur = nn.Parameter(torch.zeros(()))
 
     def losses(self, seen: Seen, gaze: Gaze, draws: Draws) -> dict[str, Tensor]:
-        log_p = self._next(seen, self._histories(gaze), gaze.valid)  # (n, N)
+        log_p = self._next(seen, self._histories(gaze.xy), gaze.valid)  # (n, N)
         wanted = cell_of(gaze.xy, self.cells)[gaze.valid]  # (n,)
         log_likelihood = draws.mean(log_p.gather(1, wanted[:, None])[:, 0], torch.ones_like(wanted, dtype=torch.bool))
         return {"total": -log_likelihood}
@@ -78,29 +79,34 @@ class DeepGaze3(Peer):
     # ---------------------------------------------------------------- for users
 
     @torch.no_grad()
-    def log_density(self, look: Look, history_px: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def log_density(self, look: Look, history_px: ArrayLike = ()) -> NDArray[np.float64]:
         """(rows, columns) log-probability of the cells for the next fixation.
 
         Parameters
         ----------
         history_px : (n, 2) fixations so far, oldest first, in px of the look's frame.
         """
-        past = np.zeros((0, 2)) if history_px is None else look.frame.normalise(np.asarray(history_px, dtype=float))
-        xy = torch.from_numpy(past).float().to(self.place.device)[None]
-        everyone = torch.ones(1, 1, dtype=torch.bool, device=self.place.device)
-        log_p = self._next(self.look_at([look]), self._last(xy)[:, None], everyone)
+        past = look.frame.normalise(history_px) if np.size(history_px) else np.zeros((0, 2))
+        log_p = self._next(self.look_at([look]), self._last(self._row(past))[:, None], self._all(1))
         return log_p.reshape(self.cells).double().cpu().numpy()
 
     @torch.no_grad()
-    def information_gain(self, batch: ScanpathTensors) -> float:
-        """Bits per fixation that picture and history tell beyond the centre bias."""
-        gaze = Gaze.of(batch)
-        viewers = len(gaze.length) // len(batch.manner)
-        seen = self.see(batch.features, batch.words, batch.manner, viewers)
-        nats = -self.losses(seen, gaze, Draws(0, 0, ALONE))["total"]
-        bias = seen.per_row(self.habits.log_centre_bias(batch.manner))  # (B, N)
-        wanted = cell_of(gaze.xy, self.cells)  # (B, M)
-        return float(nats - bias.gather(1, wanted)[gaze.valid].mean()) / math.log(2)
+    def information_gain(self, look: Look, scanpaths: Sequence[Scanpath]) -> float:
+        """Bits per fixation of these scanpaths that picture and history tell beyond the centre bias."""
+        seen, gains = self.look_at([look]), []
+        bias = self.habits.log_centre_bias(seen.manner)  # (1, N)
+        for path in scanpaths:
+            xy = self._row(path.frame.normalise(path.xy_px))  # (1, M, 2)
+            told = self._next(seen, self._histories(xy), self._all(len(path)))  # (M, N)
+            gains.append((told - bias).gather(1, cell_of(xy, self.cells).T)[:, 0])
+        return float(torch.cat(gains).mean()) / math.log(2)
+
+    def _row(self, xy: NDArray[np.float64]) -> Tensor:
+        """(n, 2) → (1, n, 2)."""
+        return torch.from_numpy(xy).float().to(self.place.device)[None]
+
+    def _all(self, count: int) -> Tensor:
+        return torch.ones(1, count, dtype=torch.bool, device=self.place.device)
 
     # ---------------------------------------------------------------- the network
 
@@ -124,9 +130,9 @@ class DeepGaze3(Peer):
         maps = torch.cat([apart * flag, apart.norm(dim=-1, keepdim=True) * flag, flag], -1)  # (n, N, H, 4)
         return maps.flatten(-2)
 
-    def _histories(self, gaze: Gaze) -> Tensor:
-        """(B, M, H, 2): before each fixation, the last ones, newest first."""
-        padded = torch.nn.functional.pad(gaze.xy, (0, 0, self.config.history, 0), value=torch.nan)
+    def _histories(self, xy: Tensor) -> Tensor:
+        """(B, M, H, 2): before each of the fixations (B, M, 2), the last ones, newest first."""
+        padded = torch.nn.functional.pad(xy, (0, 0, self.config.history, 0), value=torch.nan)
         return padded.unfold(1, self.config.history, 1)[:, :-1].transpose(-1, -2).flip(2)
 
     def _last(self, xy: Tensor) -> Tensor:

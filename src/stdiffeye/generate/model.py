@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 
 from stdiffeye.diffusion import SamplerName, viewer_seeds
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
@@ -28,7 +30,7 @@ from stdiffeye.generate.shipped import find_model
 from stdiffeye.systems.config import SystemConfig
 from stdiffeye.systems.cores import batched, on_cores, one_core, shared
 from stdiffeye.systems.fine import Fine
-from stdiffeye.systems.part import AS_CONFIGURED, Look, Options, Part
+from stdiffeye.systems.part import AS_CONFIGURED, Likelihood, Look, Options, Part
 from stdiffeye.systems.seating import POOL
 from stdiffeye.train.checkpoint import load_weights
 from stdiffeye.train.run import read_run, weights_file
@@ -148,6 +150,39 @@ class Model:
         )
         request = Request(task=wanted.pop("task", None) or "", options=options, **wanted)
         return next(iter(self.scanpaths_of_many([picture], request)))
+
+    def log_density(
+        self, picture: Picture, history_px: ArrayLike = (), task: str | None = None, manner: str | None = None
+    ) -> NDArray[np.float64]:
+        """(rows, columns) log-probability of the cells of a grid for the next fixation, for systems that state one.
+
+        Parameters
+        ----------
+        history_px : (n, 2) fixations so far, oldest first, in pixels of the picture; none for the first fixation.
+        """
+        part = self._likelihood()
+        return part.log_density(self._looked_at(picture, task, manner), history_px)
+
+    def information_gain(
+        self, picture: Picture, scanpaths: Sequence[Scanpath], task: str | None = None, manner: str | None = None
+    ) -> float:
+        """Bits per fixation of people's scanpaths that picture and history tell beyond the centre bias."""
+        part = self._likelihood()
+        if not any(len(path) for path in scanpaths):
+            raise InputError("the information gain of no fixation is not defined: give at least one scanpath")
+        return part.information_gain(self._looked_at(picture, task, manner), scanpaths)
+
+    def _likelihood(self) -> Likelihood:
+        if not isinstance(self.first, Likelihood):
+            raise InputError(
+                f"{self.name} ({self.config.system}) draws gaze but states no likelihood of the next fixation: "
+                "deepgaze3 does, see `stdiffeye train deepgaze3`"
+            )
+        return self.first
+
+    def _looked_at(self, picture: Picture, task: str | None, manner: str | None) -> Look:
+        request = Request(task=task or "")
+        return self._look(picture, self._words(request.task), self._manner(manner), request)[0]
 
     def scanpaths_of_many(self, pictures: Sequence[Picture], request: Request) -> Iterator[list[Scanpath]]:
         """Scanpaths of each picture, a core busy with each."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from stdiffeye.data.batches import Stimulus
@@ -103,6 +105,19 @@ class Batches(Protocol):
     """A data source: the batch of a step, as this process's tensors."""
 
     def batch(self, step: int) -> Any: ...
+
+
+@runtime_checkable
+class Likelihood(Protocol):
+    """A part that states how likely every place is to be looked at next."""
+
+    def log_density(self, look: Look, history_px: ArrayLike = ()) -> NDArray[np.float64]:
+        """(rows, columns) log-probability of the cells for the next fixation, given those so far."""
+        ...
+
+    def information_gain(self, look: Look, scanpaths: Sequence[Scanpath]) -> float:
+        """Bits per fixation of these scanpaths that picture and history tell beyond the centre bias."""
+        ...
 
 
 class Part(nn.Module):
