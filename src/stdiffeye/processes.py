@@ -17,7 +17,9 @@ LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")
 def threads_available() -> int:
     """As many threads as this process may use; NUMBA_NUM_THREADS and OMP_NUM_THREADS limit it."""
     limits = [int(os.environ[name]) for name in LIMITS if name in os.environ]
-    return max(1, min([len(os.sched_getaffinity(0)), *limits]))
+    # Only Linux tells which cores are ours; elsewhere all of them are.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([cores, *limits]))
 
 
 @contextmanager
