@@ -13,7 +13,7 @@ from pathlib import Path
 from stdiffeye.files import write_text
 from stdiffeye.metrics.tables import ABSENT
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, stores_for
 from stdiffeye.reproduce.paper_tables import Block, decided, gap_table, latex, markdown, to_csv
 
 SETS = ("doves", "osie")
@@ -75,16 +75,14 @@ def reproduce(
     data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
 ) -> Path:
     """Write the page `out`, and beside it the table as LaTeX and CSV."""
-    sets = budget.sets or SETS
-    if budget.dry_run:
-        print(plan(contestants, sets, budget))
+    stores = stores_for(contestants, SETS, data, budget, quiet)
+    if not stores:
         return out
-    stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze_of(contestants, stores, budget, quiet)
     standings = [contest(contestants, store, budget, quiet=True) for store in stores]
     blocks = [Block(one.dataset, "Scanpath", one.result) for one in standings]
     groups = "; ".join(f"{name}: {', '.join(one.name for one in group)}" for name, group in GROUPS.items()) + "."
-    head = HEAD.format(base=BASE, latent_base=LATENT_BASE, groups=groups, **made(budget, sets))
+    head = HEAD.format(base=BASE, latent_base=LATENT_BASE, groups=groups, **made(budget, stores))
     claims = ["## The paper's claims", CLAIMED, claim_table(standings)]
     write_text(out, "\n\n".join([head, gap_table(blocks), *claims, "## CRPS", markdown(blocks, "crps")]) + "\n")
     write_text(out.with_suffix(".tex"), latex(blocks, "crps"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -73,6 +74,17 @@ def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[
     return found
 
 
+def stores_for(
+    contestants: Sequence[Contestant], usual: Sequence[str], data: Path, budget: Budget, quiet: bool
+) -> list[Store]:
+    """Stores of the sets asked for, or of the usual ones; a dry run has none: it prints what would be done."""
+    sets = budget.sets or usual
+    if budget.dry_run:
+        print(plan(contestants, sets, budget))
+        return []
+    return list(stores_of(data, sets, budget.work, quiet).values())
+
+
 def contest(contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool = False) -> Standing:
     """Train what is missing, generate for the test split, judge by all protocols, and test every two systems."""
     gaze = gaze_of(contestants, [store], budget, quiet)[store.dataset]
@@ -106,10 +118,13 @@ def _entries(contestants: Sequence[Contestant], stores: Sequence[Store], budget:
     with nullcontext() if alone else workers(budget.jobs, fresh=True) as pool:
         for store in stores:
             _look(contestants, store, budget, quiet)
+            entry = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
             for some in ([o for o in contestants if not o.borrows], [o for o in contestants if o.borrows]):
-                entry = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
-                each = map if pool is None else pool.map
-                yield from each(entry, some, [lenders.get(one.name) for one in some])
+                if pool is None:
+                    yield from (entry(one, lenders.get(one.name)) for one in some)
+                else:
+                    begun = [pool.submit(entry, one, lenders.get(one.name)) for one in some]
+                    yield from (done.result() for done in as_completed(begun))
 
 
 def _look(contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool) -> None:
@@ -169,15 +184,26 @@ def plan(contestants: Sequence[Contestant], sets: Sequence[str], budget: Budget)
     return "\n".join(rows)
 
 
-def made(budget: Budget, sets: Sequence[str]) -> dict[str, str | float]:
+def made(budget: Budget, stores: Sequence[Store]) -> dict[str, str | float]:
     """What the head of a page says of how it was made."""
     return {
-        "sets": ",".join(sets),
+        "sets": ",".join(store.dataset for store in stores),
         "minutes": budget.minutes,
         "samples": budget.samples,
         "day": date.today().isoformat(),
         "commit": _commit(),
+        "search": _search(budget),
     }
+
+
+def _search(budget: Budget) -> str:
+    if not budget.rates:
+        return "Learning rates are the presets' own."
+    each = budget.minutes * budget.search_share
+    return (
+        f"Before that, {len(budget.rates)} learning rates had {each:g} minutes each on validation of one set, and up "
+        "to two more beyond the best where that was the highest or lowest."
+    )
 
 
 def _commit() -> str:

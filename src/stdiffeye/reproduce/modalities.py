@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stdiffeye.files import write_text
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, Standing, contest, made, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, made, stores_for
 
 SETS = ("osie", "doves")
 CONTESTANTS = (
@@ -27,8 +27,8 @@ HEAD = """# Joint, single or coarse to fine
 Made by `stdiffeye reproduce modalities --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}: every system
 was trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features,
 and drew {samples} samples one by one for each picture of the test split. Trajectories are reduced to scanpaths by
-Judd's rule. DiffEye is a U-Net over trajectories alone.
-OSIE has no raw samples: there, joint and trajectory only learn from lifted (synthesised) samples.
+Judd's rule. DiffEye is a U-Net over trajectories alone. {search}
+Where a set has no raw samples (all but DOVES), joint, trajectory only and DiffEye learn from lifted (synthesised) ones.
 These are our data and our budget, not the paper's.
 
 Read it with care: the coarse half was developed for hours on the validation splits of these sets (positions, kind of
@@ -40,13 +40,11 @@ others cannot ([the shipped `joint`](models.md) had more time).
 
 def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Path:
     """Train, generate, judge, and write the table."""
-    sets = budget.sets or SETS
-    if budget.dry_run:
-        print(plan(CONTESTANTS, sets, budget))
+    stores = stores_for(CONTESTANTS, SETS, data, budget, quiet)
+    if not stores:
         return out
-    stores = stores_of(data, sets, budget.work, quiet)
-    standings = [contest(CONTESTANTS, store, budget, quiet) for store in stores.values()]
-    write_text(out, "\n".join([HEAD.format(**made(budget, sets)), *(_section(one) for one in standings)]))
+    standings = [contest(CONTESTANTS, store, budget, quiet) for store in stores]
+    write_text(out, "\n".join([HEAD.format(**made(budget, stores)), *(_section(one) for one in standings)]))
     return out
 
 

@@ -17,7 +17,7 @@ from stdiffeye.data.store import Store
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Trial
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, gaze_of, made, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, gaze_of, made, stores_for
 from stdiffeye.reproduce.table1 import CONTESTANTS, SETS
 
 PICTURES = 4
@@ -35,15 +35,13 @@ def reproduce(
     data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
 ) -> Path:
     """Write the page `out` and a figure per set beside it."""
-    sets = budget.sets or SETS
-    if budget.dry_run:
-        print(plan(contestants, sets, budget))
+    stores = stores_for(contestants, SETS, data, budget, quiet)
+    if not stores:
         return out
     blank = "docs" in out.resolve().parts
-    stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze = gaze_of(contestants, stores, budget, quiet)
     frames = "Frames are blank, because the pictures are others' property." if blank else ""
-    sections = [HEAD.format(pictures=PICTURES, frames=frames, **made(budget, sets))]
+    sections = [HEAD.format(pictures=PICTURES, frames=frames, **made(budget, stores))]
     for store in stores:
         figure = out.with_name(f"{out.stem}-{store.dataset}.png")
         _draw(store, gaze[store.dataset], figure, blank)

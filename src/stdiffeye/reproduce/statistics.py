@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stdiffeye.files import write_text
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, gaze_of, made, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, gaze_of, made, stores_for
 from stdiffeye.reproduce.table1 import CONTESTANTS, SETS
 from stdiffeye.stats import Comparison, compare
 
@@ -31,13 +31,11 @@ def reproduce(
     data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
 ) -> Path:
     """Write the page `out` and a figure per set beside it."""
-    sets = budget.sets or SETS
-    if budget.dry_run:
-        print(plan(contestants, sets, budget))
+    stores = stores_for(contestants, SETS, data, budget, quiet)
+    if not stores:
         return out
-    stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze = gaze_of(contestants, stores, budget, quiet)
-    sections = [HEAD.format(**made(budget, sets))]
+    sections = [HEAD.format(**made(budget, stores))]
     for store in stores:
         human = [trial for trial in store.trials("test") if trial.scanpath is not None]
         found = saccades(compare(human, gaze[store.dataset], unit="px"))

@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
+from stdiffeye.data.store import Store
 from stdiffeye.files import write_text
 from stdiffeye.metrics import PROTOCOLS, Result
 from stdiffeye.metrics.spec import METRICS
 from stdiffeye.metrics.tables import columns
 from stdiffeye.reproduce import Budget
-from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, plan, stores_of
+from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, stores_for
 from stdiffeye.reproduce.paper_tables import TITLES, Block, decided, gap_table, latex, markdown, to_csv
 
 SETS = ("osie", "crowd", "doves", "mcs")
@@ -56,17 +57,15 @@ def reproduce(
     data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
 ) -> Path:
     """Train, generate, judge; write the page `out`, and beside it the tables as LaTeX and CSV."""
-    sets = budget.sets or SETS
-    if budget.dry_run:
-        print(plan(contestants, sets, budget))
+    stores = stores_for(contestants, SETS, data, budget, quiet)
+    if not stores:
         return out
-    stores = list(stores_of(data, sets, budget.work, quiet).values())
     gaze_of(contestants, stores, budget, quiet)
     standings = [contest(contestants, store, budget, quiet=True) for store in stores]
     blocks = blocks_of(standings)
     write_text(out.with_suffix(".csv"), to_csv(blocks))
     write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
-    write_text(out, page(standings, blocks, budget, sets))
+    write_text(out, page(standings, blocks, budget, stores))
     return out
 
 
@@ -80,16 +79,9 @@ def blocks_of(standings: Sequence[Standing]) -> list[Block]:
     return blocks
 
 
-def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget, sets: Sequence[str]) -> str:
+def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget, stores: Sequence[Store]) -> str:
     """The page of the docs."""
-    search = "Learning rates are the presets' own."
-    if budget.rates:
-        each = budget.minutes * budget.search_share
-        search = (
-            f"Before that, {len(budget.rates)} learning rates had {each:g} minutes each on validation of one set, and "
-            "up to two more beyond the best where that was the highest or lowest."
-        )
-    head = HEAD.format(search=search, **made(budget, sets))
+    head = HEAD.format(**made(budget, stores))
     sections = [head, gap_table(blocks), "## What it says", findings(standings)]
     for protocol in PROTOCOLS:
         sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
