@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stdiffeye.gaze import Frame, Scanpath
-from stdiffeye.systems.seating import POOL, distances, seats
+from stdiffeye.systems.seating import SELF_WEIGHT, POOL, distances, seats
 
 FRAME = Frame(512, 384)
 
@@ -23,8 +23,9 @@ def viewers(seed: int = 0, count: int = POOL) -> list[Scanpath]:
 
 
 def energy_distance(table: np.ndarray, some: list[int]) -> float:
-    """Of some viewers to all of them, with the diagonal."""
-    return float(2 * table[:, some].mean() - table[np.ix_(some, some)].mean() - table.mean())
+    """Of some viewers to all of them, the diagonal counting for a part."""
+    pairs = len(some) * (len(some) - 1 + SELF_WEIGHT)
+    return float(2 * table[:, some].mean() - table[np.ix_(some, some)].sum() / pairs - table.mean())
 
 
 def test_everybody_has_one_place():
