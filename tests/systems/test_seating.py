@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stdiffeye.gaze import Frame, Scanpath
-from stdiffeye.systems.seating import SELF_WEIGHT, POOL, distances, seats
+from stdiffeye.systems.seating import POOL, SELF_WEIGHT, distances, seats
 
 FRAME = Frame(512, 384)
 
