@@ -140,6 +140,8 @@ def test_a_system_has_one_run_for_a_set_and_a_budget_whatever_the_table(data, bu
     store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
     table = {one.preset: run_folder(one, store, budget) for one in table1.CONTESTANTS if not one.borrows}
     assert all(run_folder(one, store, budget) == table[one.preset] for one in modalities.CONTESTANTS)
+    own = replace(budget, rates=())
+    assert not {run_folder(one, store, own) for one in table1.CONTESTANTS} & set(table.values())
     rows = (*table1.CONTESTANTS, *ablations.CONTESTANTS)
     different = {(one.preset, one.changes, one.borrows) for one in rows}
     assert len({run_folder(one, store, budget) for one in rows}) == len(different)
@@ -198,6 +200,18 @@ def test_the_plan_says_what_it_costs(tmp_path, capsys, monkeypatch):
     assert "osie: DeepGaze III, TPP-Gaze, HAT" in text
     assert "600 processor minutes of training (30 for each of 20 runs)" in text
     assert "90 processor minutes before it, to choose learning rates (3 for each of 30)" in text
+
+
+def test_modalities_are_a_few_rows_of_the_table_with_a_head_of_their_own(data, budget, written, tmp_path, monkeypatch):
+    few = tuple(one for one in ROWS if one.name in modalities.NAMES)
+    monkeypatch.setattr(modalities, "CONTESTANTS", few)
+    monkeypatch.setattr("stdiffeye.reproduce.contest.train", lambda *a, **k: pytest.fail("trained again"))
+    text = modalities.reproduce(data, tmp_path / "modalities.md", budget, quiet=True).read_text()
+    assert text.startswith("# Joint, single or coarse to fine: osie")
+    assert "joint is " in text
+    assert "HAT" not in text
+    assert text.count("| osie | Scanpath | ours |") == 4
+    assert (tmp_path / "modalities.tex").is_file()
 
 
 def test_a_sampler_without_its_lender_is_refused(data, budget):

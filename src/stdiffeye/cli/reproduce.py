@@ -42,11 +42,11 @@ class Args:
     sets: Annotated[tuple[str, ...], arg(metavar="A,B", help_behavior_hint="")] = ()
     """Where systems are trained: data sets, as osie,doves."""
     rates: Annotated[tuple[float, ...] | None, arg(metavar="RATE …", help_behavior_hint="")] = None
-    """Where systems are trained: multiples of the learning rate to try (table1: 0.3 1 3)."""
-    jobs: Annotated[int, arg(aliases=["-j"])] = 1
-    """Where systems are trained: so many at a time, each on its share of the cores."""
+    """Multiples of the learning rate to try before (0.3 1 3; ablations: none)."""
+    jobs: int = 1
+    """Systems trained at a time, each on its share of the cores."""
     work: Path = Path("reproduced")
-    """Stores and runs are kept there, and the same command goes on there."""
+    """Stores and runs are kept there, to go on with."""
     dry_run: bool = False
     """Where systems are trained: only print the plan and its cost."""
     quiet: bool = False

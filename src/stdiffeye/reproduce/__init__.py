@@ -87,7 +87,7 @@ EXPERIMENTS: dict[str, Entry] = {
 
 
 SEARCH = (0.3, 1.0, 3.0)
-RATES = {"table1": SEARCH, "statistics": SEARCH, "qualitative": SEARCH}
+RATES = dict.fromkeys(("table1", "modalities", "statistics", "qualitative"), SEARCH)
 """Experiment → learning rates that are tried where none are asked for; those of one contest share its runs."""
 
 

@@ -157,8 +157,10 @@ def rates_folder(one: Contestant, budget: Budget) -> Path:
 
 
 def _label(one: Contestant, budget: Budget) -> str:
-    """Other presets, changes and budgets are other runs."""
+    """Other presets, changes and budgets are other runs; so are those at the presets' own learning rates."""
     words = [one.preset, f"{budget.minutes:g}min"]
+    if not budget.rates:
+        words.append("own-rate")
     if one.changes:
         words.append(hashlib.sha256(" ".join(one.changes).encode()).hexdigest()[:8])
     if one.borrows:

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from stdiffeye.data.store import Store
 from stdiffeye.files import write_text
 from stdiffeye.metrics import PROTOCOLS, Result
 from stdiffeye.metrics.spec import METRICS
@@ -54,10 +53,16 @@ UNLISTED = "Systems that are not listed kept the rate of their preset."
 
 
 def reproduce(
-    data: Path, out: Path, budget: Budget, quiet: bool = False, contestants: Sequence[Contestant] = CONTESTANTS
+    data: Path,
+    out: Path,
+    budget: Budget,
+    quiet: bool = False,
+    contestants: Sequence[Contestant] = CONTESTANTS,
+    usual: Sequence[str] = SETS,
+    head: str = HEAD,
 ) -> Path:
     """Train, generate, judge; write the page `out`, and beside it the tables as LaTeX and CSV."""
-    stores = stores_for(contestants, SETS, data, budget, quiet)
+    stores = stores_for(contestants, usual, data, budget, quiet)
     if not stores:
         return out
     gaze_of(contestants, stores, budget, quiet)
@@ -65,7 +70,7 @@ def reproduce(
     blocks = blocks_of(standings)
     write_text(out.with_suffix(".csv"), to_csv(blocks))
     write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
-    write_text(out, page(standings, blocks, budget, stores))
+    write_text(out, page(head.format(**made(budget, stores)), standings, blocks))
     return out
 
 
@@ -79,9 +84,8 @@ def blocks_of(standings: Sequence[Standing]) -> list[Block]:
     return blocks
 
 
-def page(standings: Sequence[Standing], blocks: Sequence[Block], budget: Budget, stores: Sequence[Store]) -> str:
+def page(head: str, standings: Sequence[Standing], blocks: Sequence[Block]) -> str:
     """The page of the docs."""
-    head = HEAD.format(**made(budget, stores))
     sections = [head, gap_table(blocks), "## What it says", findings(standings)]
     for protocol in PROTOCOLS:
         sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
