@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -200,6 +201,19 @@ def test_the_plan_says_what_it_costs(tmp_path, capsys, monkeypatch):
     assert "osie: DeepGaze III, TPP-Gaze, HAT" in text
     assert "600 processor minutes of training (30 for each of 20 runs)" in text
     assert "90 processor minutes before it, to choose learning rates (3 for each of 30)" in text
+
+
+def test_systems_of_samples_are_absent_where_nothing_can_be_lifted(data, budget, tmp_path):
+    folder = tmp_path / "figrim"
+    make_scanpath_set(folder)
+    rows = json.loads((folder / "osie_fixations.json").read_text())
+    (folder / "figrim_fixations.json").write_text(json.dumps([row | {"T": None} for row in rows]))
+    rows = tuple(one for one in ROWS if one.name in ("HAT", "joint"))
+    own = replace(budget, sets=("figrim",), rates=(), work=tmp_path / "work")
+    text = table1.reproduce(tmp_path, tmp_path / "table1.md", own, quiet=True, contestants=rows).read_text()
+    assert "| figrim | Scanpath | HAT |" in text
+    assert "| figrim | Scanpath | joint |" not in text
+    assert "* figrim: joint: absent, because there are neither samples nor durations" in text
 
 
 def test_modalities_are_a_few_rows_of_the_table_with_a_head_of_their_own(data, budget, written, tmp_path, monkeypatch):

@@ -49,6 +49,10 @@ class Contestant:
     borrows: str = ""
     """Name of the contestant whose trained density is drawn from, for the saliency sampler, which trains nothing."""
 
+    def can_learn_from(self, store: Store) -> bool:
+        """Whether there are samples where it needs them, or durations, without which a scanpath cannot be lifted."""
+        return not self.lifts or bool(store.columns["has_trajectory"].any() or store.columns["has_durations"].any())
+
 
 @dataclass
 class Standing:
@@ -59,6 +63,8 @@ class Standing:
     minutes: dict[str, float] = field(default_factory=dict)
     rates: dict[str, RateSearch] = field(default_factory=dict)
     """Contestant → what the search for its learning rate found, where one was made."""
+    absent: tuple[str, ...] = ()
+    """Contestants that have nothing to learn from in this set."""
     trajectories: Result | None = None
     """Systems that draw samples, both sides reduced to fixations by the same rule; None where there is no raw gaze."""
 
@@ -88,24 +94,30 @@ def stores_for(
 def contest(contestants: Sequence[Contestant], store: Store, budget: Budget, quiet: bool = False) -> Standing:
     """Train what is missing, generate for the test split, judge by all protocols, and test every two systems."""
     gaze = gaze_of(contestants, [store], budget, quiet)[store.dataset]
+    absent = tuple(one.name for one in contestants if not one.can_learn_from(store))
+    contestants = [one for one in contestants if one.name not in absent]
     human = [trial for trial in store.trials("test") if trial.scanpath is not None]
     searches = {one.name: rates_folder(one, budget) for one in contestants if not one.borrows}
     rates = {name: RateSearch.read(folder) for name, folder in searches.items() if was_searched(folder)}
     minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in contestants}
     moving = {one.name: gaze[one.name] for one in contestants if one.lifts}
     trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
-    return Standing(store.dataset, evaluate(human, gaze, compare=True), minutes, rates, trajectories)
+    return Standing(store.dataset, evaluate(human, gaze, compare=True), minutes, rates, absent, trajectories)
 
 
 def gaze_of(
     contestants: Sequence[Contestant], stores: Sequence[Store], budget: Budget, quiet: bool = False
 ) -> dict[str, dict[str, list[Trial]]]:
     """Set → contestant → gaze for the test split; what is missing is trained and generated."""
-    total = len(contestants) * len(stores)
+    total = sum(one.can_learn_from(store) for store in stores for one in contestants)
     for _ in track(_entries(contestants, stores, budget, quiet), "systems trained and drawn from", total, quiet=quiet):
         pass
     return {
-        store.dataset: {one.name: read_scanpaths(run_folder(one, store, budget) / SCANPATHS) for one in contestants}
+        store.dataset: {
+            one.name: read_scanpaths(run_folder(one, store, budget) / SCANPATHS)
+            for one in contestants
+            if one.can_learn_from(store)
+        }
         for store in stores
     }
 
@@ -117,9 +129,10 @@ def _entries(contestants: Sequence[Contestant], stores: Sequence[Store], budget:
     alone = budget.jobs == 1
     with nullcontext() if alone else workers(budget.jobs, fresh=True) as pool:
         for store in stores:
-            _look(contestants, store, budget, quiet)
+            able = [one for one in contestants if one.can_learn_from(store)]
+            _look(able, store, budget, quiet)
             entry = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
-            for some in ([o for o in contestants if not o.borrows], [o for o in contestants if o.borrows]):
+            for some in ([one for one in able if not one.borrows], [one for one in able if one.borrows]):
                 if pool is None:
                     yield from (entry(one, lenders.get(one.name)) for one in some)
                 else:

@@ -49,6 +49,7 @@ These are our data and our budget, not the paper's: a peer that is behind here m
 """
 
 VERDICTS = {True: "better than", False: "worse than", None: "not decidedly better or worse than"}
+UNTEACHABLE = "absent, because there are neither samples nor durations, without which scanpaths cannot be lifted"
 UNLISTED = "Systems that are not listed kept the rate of their preset."
 
 
@@ -92,6 +93,7 @@ def page(head: str, standings: Sequence[Standing], blocks: Sequence[Block]) -> s
     if standings[0].rates:
         sections += ["## Learning rates", UNLISTED, rate_table(standings)]
     notes = [f"* {one.dataset}: {note}" for one in standings for note in one.result.notes]
+    notes += [f"* {one.dataset}: {', '.join(one.absent)}: {UNTEACHABLE}" for one in standings if one.absent]
     sections += ["## Notes", "\n".join(notes)] if notes else []
     return "\n\n".join(sections) + "\n"
 
