@@ -119,8 +119,9 @@ def findings(standings: Sequence[Standing]) -> str:
         if against:
             lines.append(f"    * joint is {' and '.join(against)}.")
         agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
-        said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
-        lines.append(f"    * order of the systems under CRPS against that under other protocols (Spearman): {said}.")
+        if all(map(np.isfinite, agree.values())):
+            said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
+            lines.append(f"    * order of the systems under CRPS against that under other protocols (Spearman): {said}.")
     return "\n".join(lines)
 
 
