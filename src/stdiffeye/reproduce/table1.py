@@ -121,7 +121,7 @@ def findings(standings: Sequence[Standing]) -> str:
         agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
         if all(map(np.isfinite, agree.values())):
             said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
-            lines.append(f"    * order of the systems under CRPS against that under other protocols (Spearman): {said}.")
+            lines.append(f"    * order of the systems by CRPS against that by other protocols (Spearman): {said}.")
     return "\n".join(lines)
 
 
