@@ -114,6 +114,25 @@ def test_a_budget_of_time_ends_training(world, tmp_path, monkeypatch):
     assert rows[-1]["learning_rate"] < 0.1 * max(row["learning_rate"] for row in rows)
 
 
+def test_time_spent_on_judging_is_not_taken_from_training(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "LOG_EVERY", 1)
+    now = itertools.count(step=0.02).__next__
+    judging = []
+
+    def slow(*_: object) -> dict[str, float]:
+        judging.append(100.0)
+        return {"score": 0.0}
+
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now() + sum(judging)))
+    monkeypatch.setattr(run, "validator", lambda *_: slow)
+    changes = (*CHANGES, "train.fine.steps=100000")  # validated every 15 steps
+    train("compact", world.stores, tmp_path, changes=changes, minutes=2 / 60, only="fine", quiet=True)
+    rows = [row for row in rows_of(tmp_path / "fine") if "total" in row]
+    assert len(judging) > 2
+    assert rows[-1]["step"] > 30
+    assert rows[-1]["seconds"] == pytest.approx(2, abs=0.1)
+
+
 def test_the_learning_rate_rises_for_a_tenth_of_a_short_training_and_for_its_steps_in_a_long_one():
     config = TrainConfig(warm_up=100, decay_share=0.25)
     short = [loop._rate(step, step / 50, config) for step in range(50)]

@@ -26,7 +26,7 @@ class Args:
     resume: bool = False
     """Go on with the run in --out."""
     minutes: float | None = None
-    """Stop after so many minutes, shared among the parts."""
+    """Stop after so many minutes of training, shared among the parts; validation comes on top."""
     only: str | None = None
     """Train this part alone: coarse or fine."""
     start_from: Path | None = None

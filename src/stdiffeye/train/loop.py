@@ -83,7 +83,9 @@ def fit(
         progress.step, progress.seconds = step + 1, setting.clock() - began
         log.step(progress, losses, config.learning_rate * _rate(step, done, config))
         if validate and progress.step % config.validate_every == 0:
+            paused = setting.clock()
             _validate(validate, mean, progress, log, setting)
+            began += setting.clock() - paused  # judging is not training: who draws slowly must not pay for it
         if progress.step % config.checkpoint_every == 0 and setting.ranks.rank == 0:
             save_checkpoint(last, part, mean, optimiser, progress)
     if validate and log.validated_at != progress.step:

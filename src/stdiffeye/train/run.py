@@ -63,7 +63,8 @@ def train(
     preset : name or YAML file.
     changes : `key=value`, as `train.coarse.steps=500`.
     resume : go on with the run in `out`; its own configuration is used, with `changes`.
-    minutes : budget, shared among the parts by their `share`; steps end it earlier.
+    minutes : budget of training, shared among the parts by their `share`; steps end it earlier. Validation is not
+              counted.
     cpu_time : minutes of the processor instead of the clock, for fair comparisons on a busy machine.
     only : train this part alone ("coarse", "fine").
     start_from : a run or shipped model whose weights the parts begin with; data sets new to it are added to its own.

@@ -69,10 +69,10 @@ def _judged_on(part: Part, store: Store, number: int = 0) -> list[Stimulus]:
 
 
 def generated_for(part: Part, sources: Sources, stimulus: Stimulus, config: TrainConfig) -> list[Trial]:
-    """Scanpaths of a stimulus of the stores, as many as `validate_samples`."""
+    """Scanpaths of a stimulus of the stores, as many as `validate_samples`, one by one: what the part knows counts."""
     first = sources.stores[stimulus.store][int(stimulus.trials[0])]
     look = sources.look(stimulus, first.frame, None if first.viewing_ms is None else first.viewing_ms / 1000)
-    (paths,) = part.scanpaths([look], [range(config.validate_samples)], Options())
+    (paths,) = part.scanpaths([look], [range(config.validate_samples)], Options(spread=False))
     return [
         Trial(stimulus.name, str(number), scanpath=path, task=stimulus.task, dataset=stimulus.dataset)
         for number, path in enumerate(paths)
