@@ -28,8 +28,9 @@ class Budget:
     rates: tuple[float, ...] = ()
     """Multiples of a preset's learning rate that are tried on validation first, and further ones beyond the best while
     it is the highest or the lowest; none for no search."""
-    search_share: float = 0.1
-    """Share of the minutes that each of them is trained for, besides the minutes themselves."""
+    search_share: float = 0.25
+    """Share of the minutes that each of them is trained for, besides the minutes themselves: in a tenth of a few
+    minutes slow learners do not get far enough to tell a good rate from one that does nothing."""
     jobs: int = 1
     """Systems at a time, each on its share of the cores; minutes are the processor's, so they stay equal."""
     dry_run: bool = False
