@@ -81,6 +81,7 @@ def test_the_page_has_every_system_and_reference_under_every_protocol(written):
     for reference in ("human", "shuffled", "centre"):
         assert text.count(f"| osie | Scanpath | *{reference}* |") == 4
     assert "joint is " in text
+    assert "* ahead of ours on the metrics that both have: " in text
     assert "**" in text
     assert "<u>" in text
 
@@ -200,7 +201,7 @@ def test_the_plan_says_what_it_costs(tmp_path, capsys, monkeypatch):
     text = capsys.readouterr().out
     assert "osie: DeepGaze III, TPP-Gaze, HAT" in text
     assert "600 processor minutes of training (30 for each of 20 runs)" in text
-    assert "90 processor minutes before it, to choose learning rates (3 for each of 30)" in text
+    assert "225 processor minutes before it, to choose learning rates (7.5 for each of 30)" in text
 
 
 def test_systems_of_samples_are_absent_where_nothing_can_be_lifted(data, budget, tmp_path):

@@ -118,11 +118,22 @@ def findings(standings: Sequence[Standing]) -> str:
         ]
         if against:
             lines.append(f"    * joint is {' and '.join(against)}.")
+        if OURS in gaps:
+            lines.append(f"    * {_ahead_of_ours(one.result)}.")
         agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
         if all(map(np.isfinite, agree.values())):
             said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
             lines.append(f"    * order of the systems by CRPS against that by other protocols (Spearman): {said}.")
     return "\n".join(lines)
+
+
+def _ahead_of_ours(result: Result) -> str:
+    """Who closes more of the gap than ours, each on the metrics that both have."""
+    against = {name: decided(result, name, OURS) for name in result.gap_closed if name != OURS}
+    ahead = sorted((pair for pair in against.items() if pair[1][0] > 0), key=lambda pair: -pair[1][0])
+    sure = {True: "surely", None: "not surely"}
+    said = [f"{name} ({100 * points:.0f} points, {sure[better]})" for name, (points, better) in ahead]
+    return f"ahead of {OURS} on the metrics that both have: {', '.join(said) or 'nobody'}"
 
 
 def shared_gaps(result: Result) -> tuple[list[str], dict[str, float]]:
