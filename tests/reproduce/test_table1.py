@@ -16,10 +16,10 @@ from PIL import Image
 from stdiffeye.cli import main
 from stdiffeye.errors import InputError
 from stdiffeye.io.scanpath_json import read_scanpaths
-from stdiffeye.metrics.result import GAP, Difference, Result
+from stdiffeye.metrics.result import GAP, Difference, Estimate, Result
 from stdiffeye.reproduce import Budget, ablations, modalities, qualitative, statistics, table1
 from stdiffeye.reproduce.contest import Contestant, contest, gaze_of, plan, rates_folder, run_folder, stores_of
-from stdiffeye.reproduce.paper_tables import decided
+from stdiffeye.reproduce.paper_tables import behind_noise, decided
 from stdiffeye.reproduce.rates import RateSearch, search_rates
 from stdiffeye.systems.config import load_preset
 from stdiffeye.systems.cores import one_core
@@ -303,3 +303,17 @@ def test_a_difference_is_decided_where_a_paired_test_is_sure(p, better, said):
     assert decided(result, "b", "a") == (-0.4, None if said is None else not said)
     with pytest.raises(InputError, match="a and c were not compared"):
         decided(result, "a", "c")
+
+
+@pytest.mark.parametrize(("dtw", "behind"), [(16.0, False), (18.0, True)])
+def test_a_system_further_from_people_than_noise_around_the_centre_has_hardly_learned(dtw, behind):
+    def number(value: float) -> Estimate:
+        return Estimate(value, value, value, 3, 0, None)
+
+    def row(value: float) -> dict:  # LD does not tell people on other pictures from people on this one
+        return {"crps": {"DTW": number(value), "LD": number(1.0)}}
+
+    rows = {"model": row(dtw), "human": row(5.0), "shuffled": row(15.0), "centre": row(17.0)}
+    gap = {"crps": {"DTW": number((15 - dtw) / 10), "LD": number(math.nan), "mean": number((15 - dtw) / 10)}}
+    result = Result(rows, ("human", "shuffled", "centre"), {"model": gap}, [], [], {})
+    assert behind_noise(result, "model") is behind

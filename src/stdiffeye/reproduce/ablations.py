@@ -14,7 +14,7 @@ from stdiffeye.files import write_text
 from stdiffeye.metrics.tables import ABSENT
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, stores_for
-from stdiffeye.reproduce.paper_tables import Block, decided, gap_table, latex, markdown, to_csv
+from stdiffeye.reproduce.paper_tables import Block, behind_noise, decided, gap_table, latex, markdown, to_csv
 
 SETS = ("doves", "osie")
 LATENT = (
@@ -68,7 +68,8 @@ the set, {samples} samples per test picture, CRPS. Latent-space, learnable and s
 """
 
 CLAIMED = """By the gap closed on the metrics that both rows have; sure where a paired bootstrap over pictures says so
-(p < 0.05). Each row was trained once, so the chance of another seed is not in it."""
+(p < 0.05). Each row was trained once, so the chance of another seed is not in it. Two rows that are both further from
+people than noise around the centre have not learned enough to tell."""
 
 
 def reproduce(
@@ -101,6 +102,8 @@ def claim_table(standings: Sequence[Standing]) -> str:
                 continue
             points, sure = decided(one.result, better, worse)
             said = {True: "agrees", False: "does not agree", None: "not decided"}[sure]
+            if behind_noise(one.result, better) and behind_noise(one.result, worse):
+                said = "neither has learned enough to tell"
             cells.append(f"{said} ({100 * points:+.0f} points)")
         lines.append(f"| {claim} | {' | '.join(cells)} |")
     return "\n".join(lines)

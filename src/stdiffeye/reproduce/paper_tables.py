@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from stdiffeye.errors import InputError
 from stdiffeye.metrics import Result
 from stdiffeye.metrics.result import GAP, Estimate
@@ -120,6 +122,17 @@ def decided(result: Result, one: str, other: str, protocol: str = "crps") -> tup
         if row.metric == GAP and row.protocol == protocol and {row.first, row.second} == {one, other}:
             return row.value if row.first == one else -row.value, row.better == one if row.p < SURE else None
     raise InputError(f"{one} and {other} were not compared by gap closed")
+
+
+def behind_noise(result: Result, name: str) -> bool:
+    """Whether noise around the centre closes more of the gap: then a system has hardly learned, and proves nothing."""
+    table = {metric: one.value for metric, one in result.gap_closed[name]["crps"].items() if metric != "mean"}
+    human, shuffled, centre = (
+        np.array([result.value(row, "crps", metric) for metric in table]) for row in ("human", "shuffled", "centre")
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead = np.array(list(table.values())) - (shuffled - centre) / (shuffled - human)
+    return bool(ahead[np.isfinite(ahead)].sum() < 0)
 
 
 def _cells(

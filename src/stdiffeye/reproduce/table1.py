@@ -19,7 +19,7 @@ from stdiffeye.metrics.spec import METRICS
 from stdiffeye.metrics.tables import columns
 from stdiffeye.reproduce import Budget
 from stdiffeye.reproduce.contest import Contestant, Standing, contest, gaze_of, made, stores_for
-from stdiffeye.reproduce.paper_tables import TITLES, Block, decided, gap_table, latex, markdown, to_csv
+from stdiffeye.reproduce.paper_tables import TITLES, Block, behind_noise, decided, gap_table, latex, markdown, to_csv
 
 SETS = ("osie", "crowd", "doves", "mcs")
 OURS = "ours"
@@ -118,6 +118,9 @@ def findings(standings: Sequence[Standing]) -> str:
         ]
         if against:
             lines.append(f"    * joint is {' and '.join(against)}.")
+        idle = [name for name in gaps if behind_noise(one.result, name)]
+        if idle:
+            lines.append(f"    * further from people than noise around the centre, hardly trained: {', '.join(idle)}.")
         if OURS in gaps:
             lines.append(f"    * {_ahead_of_ours(one.result)}.")
         agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
