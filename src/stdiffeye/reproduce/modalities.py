@@ -10,7 +10,6 @@ from pathlib import Path
 
 from stdiffeye.reproduce import Budget, table1
 
-SETS = ("osie", "doves")
 NAMES = ("joint", "trajectory only", "ScanDiff", "DiffEye", table1.OURS)
 CONTESTANTS = tuple(one for one in table1.CONTESTANTS if one.name in NAMES)
 
@@ -24,12 +23,12 @@ Where a set has no raw samples (all but DOVES), joint, trajectory only and DiffE
 These are our data and our budget, not the paper's.
 
 Read it with care: the coarse half was developed for hours on the validation splits of these sets (positions, kind of
-prediction, length first), joint and trajectory only for one, scanpath only not at all. In a few minutes they make a few
-hundred steps, too few to say which is better; that coarse to fine is ahead then says that it learns fast, not that
+prediction, length first), joint and trajectory only for one, the others for half an hour. In a few minutes they make a
+few hundred steps, too few to say which is better; that coarse to fine is ahead then says that it learns fast, not that
 others cannot ([the shipped `joint`](models.md) had more time).
 """
 
 
 def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Path:
     """Train, generate, judge; write the page `out`, and beside it the tables as LaTeX and CSV."""
-    return table1.reproduce(data, out, budget, quiet, CONTESTANTS, SETS, HEAD)
+    return table1.reproduce(data, out, budget, quiet, CONTESTANTS, head=HEAD)

@@ -44,7 +44,8 @@ trained for {minutes:g} processor minutes on the training split of the set, with
 drew {samples} scanpaths for each picture of the test split, one by one, as people are in the reference rows. {search}
 Systems that draw samples (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a set has no
 raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that learns on a
-CPU; *ours* is the coarse half of `compact`; the saliency sampler draws from its density head, in random order.
+CPU ([what differs](../paper-and-code.md#scandiff-and-diffeye-as-presets)); *ours* is the coarse half of `compact`; the
+saliency sampler draws from its density head, in random order.
 These are our data and our budget, not the paper's: a peer that is behind here may be ahead with days of a GPU.
 """
 
