@@ -80,6 +80,22 @@ def test_tpp_gaze_looks_until_the_viewing_time_is_over(learned):
     assert len(drawn(learned["tpp-gaze"], 1, 1, 6.0)[0][0]) > FIXATIONS
 
 
+def test_what_people_spend_between_fixations_is_counted_where_all_of_a_look_is_known():
+    part, batch = peer("tpp-gaze"), batch_of([[(xy, times)] for xy, times in zip(PATHS, TIMES, strict=True)])
+    anybody, made = torch.tensor([0]), torch.tensor([1])
+    assert float(part.habits.between_ms(made)) == 40
+    batch.conditions.seconds[0] = 1.5  # 1050 ms in four fixations; of the other look nothing is known
+    part.loss(batch, Draws(0, 0))
+    assert float(part.habits.between_ms(made)) == pytest.approx(112.5)
+    batch.conditions.seconds[1] = 1.5  # 870 ms in three
+    for _ in range(9):
+        part.loss(batch, Draws(0, 0))
+    wanted = (10 * 112.5 + 9 * 210) / 19
+    assert float(part.habits.between_ms(anybody)) == pytest.approx(wanted, rel=1e-3)
+    for path in drawn(part.eval(), 1, 5, 6.0)[0]:
+        assert path.duration_ms.sum() + wanted * (len(path) - 1) <= 6001
+
+
 @pytest.mark.parametrize("name", PEERS)
 def test_sample_k_is_the_same_whatever_it_is_drawn_with(name, learned):
     together = drawn(learned[name], pictures=2, samples=4, seconds=2.0)

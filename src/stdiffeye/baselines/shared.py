@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stdiffeye.data.batches import NO_CHANGE, Augment
+from stdiffeye.data.batches import NO_CHANGE, TYPICAL_GAP_MS, Augment
 from stdiffeye.diffusion import NoiseSource, categorical, noise_of
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
@@ -107,7 +107,7 @@ class Paths:
 
 
 class Habits(nn.Module):
-    """What people do on any picture: where they look (the centre bias) and how many fixations they make.
+    """What people do on any picture: where they look (the centre bias), how many fixations they make, how long between.
 
     Counted from the training batches, not learned by gradient; one row per data set, row 0 for all of them.
     """
@@ -116,6 +116,8 @@ class Habits(nn.Module):
     lengths: Tensor
     stimuli: Tensor
     timed: Tensor
+    between: Tensor
+    whole_looks: Tensor
 
     def __init__(self, sets: int, cells: tuple[int, int], longest: int) -> None:
         super().__init__()
@@ -124,6 +126,8 @@ class Habits(nn.Module):
         self.register_buffer("lengths", torch.full((sets + 1, longest), 1 / longest))
         self.register_buffer("stimuli", torch.zeros(sets + 1, dtype=torch.int64))
         self.register_buffer("timed", torch.zeros(1, dtype=torch.int64))
+        self.register_buffer("between", torch.full((sets + 1,), TYPICAL_GAP_MS))
+        self.register_buffer("whole_looks", torch.zeros(sets + 1, dtype=torch.int64))
 
     @torch.no_grad()
     def learn(self, x: ScanpathTensors, gaze: Gaze, ranks: Ranks) -> None:
@@ -138,6 +142,19 @@ class Habits(nn.Module):
             self.stimuli[row] += mine.sum()
             for counted, new in ((self.places, where), (self.lengths, made)):
                 counted[row] += (new[mine] - counted[row]).sum(0) / self.stimuli[row]
+        self._learn_between(x, gaze, ranks)
+
+    def _learn_between(self, x: ScanpathTensors, gaze: Gaze, ranks: Ranks) -> None:
+        """Count the time of a look that is in no fixation (saccades, blinks, losses), where all of it is known."""
+        spent_ms = torch.where(gaze.timed, gaze.duration_ms, 0).sum(1)  # (B,)
+        spare_ms = ((1000 * x.conditions.seconds - spent_ms) / gaze.length).clamp(min=0)  # (B,)
+        whole = (gaze.timed.sum(1) == gaze.length) & (gaze.length < self.lengths.shape[1]) & ~spare_ms.isnan()
+        spare_ms, whole, manner = (ranks.gather(part) for part in (spare_ms, whole, x.conditions.manner))
+        for row in [0, *(m for m in manner.unique().tolist() if m)]:
+            mine = whole & ((manner == row) | (row == 0))
+            self.whole_looks[row] += mine.sum()
+            if mine.any():
+                self.between[row] += (spare_ms[mine] - self.between[row]).sum() / self.whole_looks[row]
 
     def log_centre_bias(self, manner: Tensor) -> Tensor:
         """(P, N) log-density of any viewer's fixations: the counted ones, smoothed."""
@@ -149,6 +166,10 @@ class Habits(nn.Module):
     def draw_lengths(self, manner: Tensor, uniform: Tensor) -> Tensor:
         """(B,) numbers of fixations of the training distribution, for the manners (B,)."""
         return categorical(self.lengths[self._known(manner)].clamp(min=1e-9).log(), uniform) + 1
+
+    def between_ms(self, manner: Tensor) -> Tensor:
+        """(B,) usual time from the end of a fixation to the next; that of recordings where it could not be counted."""
+        return self.between[torch.where(self.whole_looks[manner] > 0, manner, 0)]
 
     @property
     def has_durations(self) -> bool:

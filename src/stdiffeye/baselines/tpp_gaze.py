@@ -10,8 +10,8 @@ of both; fixations are drawn until the viewing time is over. Durations are nativ
 Left out: DenseNet features with coordinate maps (every system here looks with the same encoder). Changed: the picture's
 context is read by attention from the history, where the paper compresses the whole map into one vector, which needs
 many more weights; the Gaussians have axis-parallel covariances. Where a set gives no viewing time (search), the number
-of fixations is drawn from the training distribution; where it gives no durations, none are drawn. Between two fixations
-lie 40 ms, the median of recordings, as the training data state durations only.
+of fixations is drawn from the training distribution; where it gives no durations, none are drawn. Training data state
+durations only, which do not add up to the viewing time: what lies between fixations is counted from what is missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.baselines.shared import Gaze, Paths, Peer, PeerConfig, Seen, from_log_time, log_time, perceptron
-from stdiffeye.data.batches import TYPICAL_GAP_MS
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.model.parts import BlockConfig, CrossAttention, Ragged
 from stdiffeye.systems.draws import Draws
@@ -91,7 +90,7 @@ class TPPGaze(Peer):
             last.bias.copy_(spread.flatten())
 
     def losses(self, seen: Seen, gaze: Gaze, draws: Draws) -> dict[str, Tensor]:
-        states = torch.cat([self.start.expand(seen.rows, 1, -1), self._encode(gaze)], 1)[:, :-1]  # (B, M, H)
+        states = torch.cat([self.start.expand(seen.rows, 1, -1), self._encode(seen, gaze)], 1)[:, :-1]  # (B, M, H)
         when, where = self._mixtures(seen, states)
         place = where.log_density(place_to_token(gaze.xy))  # (B, M)
         time = when.log_density(log_time(gaze.duration_ms)[..., None])  # (B, M)
@@ -101,7 +100,7 @@ class TPPGaze(Peer):
     def draw(self, seen: Seen, seconds: Tensor, noise: NoiseSource, options: Options) -> Paths:
         device, timed = seconds.device, self.habits.has_durations
         wanted = self.habits.draw_lengths(seen.per_row(seen.manner), noise.uniform().to(device))  # (B,)
-        by_time = ~seconds.isnan() & timed
+        by_time, between_ms = ~seconds.isnan() & timed, self._between_ms(seen)
         state = self.start.expand(seen.rows, 1, -1)
         passed, length = torch.zeros_like(seconds), torch.zeros_like(wanted)
         places: list[Tensor] = []
@@ -118,7 +117,7 @@ class TPPGaze(Peer):
             places.append(_from_token(xy).clamp(0, 1))
             times.append(time_ms)
             length = length + goes_on
-            passed = passed + time_ms + TYPICAL_GAP_MS
+            passed = passed + time_ms + between_ms
             state = self._recur(places[-1][:, None], time_ms[:, None], passed[:, None], state[:, 0])
         duration_ms = torch.stack(times, 1).clamp(min=1) if timed else None
         return Paths(torch.stack(places, 1), length.clamp(min=1), duration_ms)
@@ -140,10 +139,13 @@ class TPPGaze(Peer):
         where = self.where(both).float().unflatten(-1, (self.config.place_components, 5))
         return _mixture(when, 1), _mixture(where, 2)
 
-    def _encode(self, gaze: Gaze) -> Tensor:
+    def _between_ms(self, seen: Seen) -> Tensor:
+        return self.habits.between_ms(seen.per_row(seen.manner))  # (B,)
+
+    def _encode(self, seen: Seen, gaze: Gaze) -> Tensor:
         """(B, M, H) the state after each fixation."""
         time_ms = torch.where(gaze.timed, gaze.duration_ms, DURATION_MEDIAN_MS)
-        passed_ms = (time_ms + TYPICAL_GAP_MS).cumsum(1)
+        passed_ms = (time_ms + self._between_ms(seen)[:, None]).cumsum(1)
         return self._recur(gaze.xy, time_ms, passed_ms, self.start.expand(len(time_ms), -1))
 
     def _recur(self, xy: Tensor, time_ms: Tensor, passed_ms: Tensor, state: Tensor) -> Tensor:
