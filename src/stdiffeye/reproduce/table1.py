@@ -121,7 +121,8 @@ def findings(standings: Sequence[Standing]) -> str:
             lines.append(f"    * joint is {' and '.join(against)}.")
         idle = [name for name in gaps if behind_noise(one.result, name)]
         if idle:
-            lines.append(f"    * further from people than noise around the centre, hardly trained: {', '.join(idle)}.")
+            why = "further from people than noise around the centre (little training, or no spread)"
+            lines.append(f"    * {why}: {', '.join(idle)}.")
         if OURS in gaps:
             lines.append(f"    * {_ahead_of_ours(one.result)}.")
         agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
