@@ -51,7 +51,7 @@ def batch_of(part: Tokens, sequences: list[np.ndarray]) -> TokenTensors:
         gaze[number, : len(rows)] = torch.from_numpy(part.units.scaled(rows))
     points = torch.tensor([len(rows) for rows in sequences])
     known = (torch.arange(full) < points[:, None])[..., None].expand_as(gaze)
-    gaze, known, points = (part.repeat_interleave(VIEWERS, 0) for part in (gaze, known, points))
+    gaze, known, points = (each.repeat_interleave(VIEWERS, 0) for each in (gaze, known, points))
     nothing, manner = torch.zeros(len(points), full), torch.zeros(count, dtype=torch.long)
     unknown = torch.full((len(points),), torch.nan)
     conditions = Conditions.asked(manner.repeat_interleave(VIEWERS), unknown, torch.zeros(len(points)))
