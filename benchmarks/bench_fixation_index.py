@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stdiffeye.gaze import Frame, Scanpath, Trajectory, anchors, fixation_indices
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, anchors, fixation_index
 
 TRIALS, POINTS, FIXATIONS = 10_000, 1500, 16
 NUMPY_TRIALS, PYTHON_TRIALS = 200, 5
@@ -73,12 +73,12 @@ def main() -> None:
         places = rng.uniform(0, 384, (FIXATIONS, 2))
         held = places[np.arange(POINTS) * FIXATIONS // POINTS] + rng.normal(0, 2, (POINTS, 2))
         pairs.append((Trajectory(held, 240, FRAME), Scanpath(places, FRAME)))
-    fixation_indices(pairs[:1])  # compile outside the clock
+    fixation_index(*pairs[0])  # compile outside the clock
     for trajectory, scanpath in pairs[:3]:
         found = anchors(trajectory, scanpath)
         assert np.array_equal(found, numpy_anchors(trajectory.xy_px, scanpath.xy_px))
         assert found.tolist() == python_anchors(trajectory.xy_px.tolist(), scanpath.xy_px.tolist())
-    ours = seconds(lambda: fixation_indices(pairs))
+    ours = seconds(lambda: [fixation_index(*pair) for pair in pairs])
     only_anchors = seconds(lambda: [anchors(*pair) for pair in pairs]) / TRIALS
     by_numpy = seconds(lambda: [numpy_anchors(t.xy_px, s.xy_px) for t, s in pairs[:NUMPY_TRIALS]]) / NUMPY_TRIALS
     lists = [(t.xy_px.tolist(), s.xy_px.tolist()) for t, s in pairs[:PYTHON_TRIALS]]

@@ -24,11 +24,11 @@ import torch
 from PIL import Image
 
 from stdiffeye.gaze import Frame
-from stdiffeye.generate import Model, load, models
-from stdiffeye.generate.model import Request
-from stdiffeye.systems.config import load_preset
-from stdiffeye.systems.part import Look, Options
-from stdiffeye.systems.tokens import Tokens
+from stdiffeye.generation import Model, load, models
+from stdiffeye.generation.request import Request
+from stdiffeye.systems.base import Query, SamplingOptions
+from stdiffeye.systems.presets import load_preset
+from stdiffeye.systems.st_diffeye.model import STDiffEye
 
 SAMPLES, SECONDS = 10, 6.25
 PAPER_STEPS, MEASURED_STEPS = 1000, 2
@@ -73,7 +73,7 @@ def ready_model() -> Model:
     """The shipped model, or `compact` with random weights."""
     if any(model.name == "freeview" for model in models()):
         return load("freeview")
-    config = load_preset("compact")
+    config = load_preset("coarse-to-fine")
     parts, generator = config.build(), torch.Generator().manual_seed(0)
     with torch.no_grad():
         for part in parts.values():
@@ -101,16 +101,16 @@ def measure(work: Callable[[], object], turns: int) -> Cost:
 
 def paper_cost() -> Cost:
     """Of ten samples by the paper's form: random weights, features of the right size."""
-    config = load_preset("paper-freeview").parts["tokens"]
-    part = Tokens(config).eval().requires_grad_(False)
-    picture = config.picture
+    config = load_preset("paper-freeview").stages["gaze"]
+    part = STDiffEye(config).eval().requires_grad_(False)
+    picture = config.image
     features = torch.randn(1, picture.rows * picture.columns, picture.channels)
-    look = Look(features, torch.zeros(1, 512), Frame(1680, 1050), SECONDS)
+    look = Query(features, torch.zeros(1, 512), Frame(1680, 1050), SECONDS)
     ends: list[tuple[float, float]] = []
     part.generate(
         look,
         list(range(SAMPLES)),
-        Options(steps=MEASURED_STEPS + 1, sampler="ddpm"),
+        SamplingOptions(steps=MEASURED_STEPS + 1, sampler="ddpm"),
         callback=lambda *_: ends.append((time.perf_counter(), time.process_time())),
     )
     clock, cpu = np.diff(np.array(ends), axis=0)[:MEASURED_STEPS].min(axis=0) * PAPER_STEPS

@@ -22,7 +22,7 @@ DISTINCT_FILES, PICTURES = 20, 1003
 SMALLER = 10
 CHILD = """
 import resource, sys, time
-from stdiffeye.data.prepare import prepare
+from stdiffeye.data.preparation import prepare
 begin, cpu = time.perf_counter(), time.process_time()
 store = prepare(sys.argv[1], sys.argv[2], sys.argv[3], quiet=True)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -17,11 +17,11 @@ import torch
 from torch.optim import AdamW
 
 from stdiffeye.model.conditions import Conditions
-from stdiffeye.systems.coarse import Coarse
-from stdiffeye.systems.coarse_data import ScanpathTensors, token_mask
-from stdiffeye.systems.config import load_preset
-from stdiffeye.systems.draws import Draws
-from stdiffeye.train.loop import Setting, keep_memory, train_step
+from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
+from stdiffeye.systems.presets import load_preset
+from stdiffeye.systems.scanpath_data import ScanpathTensors, token_mask
+from stdiffeye.systems.step_random import StepRandom
+from stdiffeye.training.loop import Setting, keep_memory, train_step
 
 FIXATIONS = (6, 13)  # of a trial of OSIE
 TURNS = 3
@@ -29,13 +29,13 @@ TURNS = 3
 
 def main() -> None:
     keep_memory()
-    config = load_preset("compact", ["parts.coarse.sets=[osie, crowd, scene, figrim]"])
+    config = load_preset("coarse-to-fine", ["stages.scanpath.sets=[osie, crowd, scene, figrim]"])
     torch.manual_seed(0)
-    part, settings = config.build()["coarse"], config.train["coarse"]
-    assert isinstance(part, Coarse)
+    part, settings = config.build()["scanpath"], config.train["scanpath"]
+    assert isinstance(part, ScanpathStage)
     stimuli = settings.stimuli * settings.accumulate
     trials = stimuli * settings.viewers
-    optimiser = AdamW(part.parameters(), settings.learning_rate, fused=True)
+    optimiser = AdamW(part.parameter_groups(), settings.learning_rate, fused=True)
     ready = Ready([made_batch(part, settings.stimuli, settings.viewers) for _ in range(settings.accumulate)])
     alone = made_batch(part, trials, 1)
     ways = {
@@ -60,18 +60,18 @@ class Ready:
         return self.made[number % len(self.made)]
 
 
-def made_batch(part: Coarse, stimuli: int, viewers: int) -> ScanpathTensors:
+def made_batch(part: ScanpathStage, stimuli: int, viewers: int) -> ScanpathTensors:
     """Random trials of a usual length."""
     generator = torch.Generator().manual_seed(0)
     rows, config = stimuli * viewers, part.config
-    cells = config.picture.rows * config.picture.columns
+    cells = config.image.rows * config.image.columns
     length = torch.randint(*FIXATIONS, (rows,), generator=generator)
     known = token_mask(length, part.max_fixations)[..., None].expand(-1, -1, 4)
     conditions = Conditions(torch.ones(rows, dtype=torch.long), torch.full((rows,), 3.0), torch.zeros(rows), length)
     return ScanpathTensors(
-        features=torch.rand(stimuli, cells, config.picture.channels, generator=generator),
+        features=torch.rand(stimuli, cells, config.image.channels, generator=generator),
         words=torch.zeros(stimuli, 512),
-        manner=torch.ones(stimuli, dtype=torch.long),
+        style=torch.ones(stimuli, dtype=torch.long),
         density=torch.rand(stimuli, cells, generator=generator).softmax(-1),
         tokens=torch.randn(rows, part.max_fixations, 4, generator=generator),
         known=known,
@@ -93,9 +93,9 @@ def best_rates(ways: dict[str, Callable[[], object]], trials: int) -> dict[str, 
     return {name: (trials / clock, trials / cpu * cores) for name, (clock, cpu) in best.items()}
 
 
-def plain_step(part: Coarse, optimiser: AdamW, batch: ScanpathTensors) -> None:
+def plain_step(part: ScanpathStage, optimiser: AdamW, batch: ScanpathTensors) -> None:
     optimiser.zero_grad(set_to_none=True)
-    loss = part.loss(batch, Draws(0, 0))["total"]
+    loss = part.loss(batch, StepRandom(0, 0))["total"]
     loss.backward()
     torch.nn.utils.clip_grad_norm_(part.parameters(), 1.0)
     optimiser.step()

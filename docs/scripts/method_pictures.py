@@ -1,4 +1,4 @@
-"""Figures of the page on the method: trajectory, scanpath and index together, and how gaze comes out of noise."""
+"""Figures of the page on the method: trajectory, scanpath and index together, and how noise becomes gaze."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ import torch
 from stdiffeye.diffusion import estimate_z0
 from stdiffeye.gaze import Scanpath, Trial, fixation_index
 from stdiffeye.gaze.index import anchors
-from stdiffeye.gaze.lifting import rested, skeleton
-from stdiffeye.generate import Model
-from stdiffeye.plot import draw
-from stdiffeye.plot.canvas import new_figure, style
-from stdiffeye.plot.colours import by_time
-from stdiffeye.plot.overlay import draw_scanpath, draw_trajectory, set_view
-from stdiffeye.plot.picture import backdrop
-from stdiffeye.systems.scanpath_tokens import from_tokens
+from stdiffeye.gaze.lifting import extend_fixations, skeleton_of
+from stdiffeye.generation import Model
+from stdiffeye.model.fixation_tokens import from_tokens
+from stdiffeye.plotting import draw
+from stdiffeye.plotting.backdrop import backdrop
+from stdiffeye.plotting.canvas import new_figure, style
+from stdiffeye.plotting.colours import by_time
+from stdiffeye.plotting.overlay import draw_scanpath, draw_trajectory, set_view
+from stdiffeye.systems.coarse_to_fine.scanpath_sampling import PREDICTION
 
 COUPLING_IN, STEPS_IN = (9.0, 3.0), (9.0, 4.6)
 DIM = 0.55
 INSIDE = 0.04  # noise reaches beyond the picture; tokens are shown no nearer to its edge than this
-SHORT_LOOK_S, LOOK_S = 2.0, 3.0
+SHORT_S, LONG_S = 2.0, 3.0
 X_COLOUR, SKELETON_COLOUR = "#0072B2", "#999999"
 ZOOM_S = 0.9
 
 
 def coupling(model: Model, picture: Path, seed: int) -> Any:
     """Left: samples in the colour of their index, fixations numbered. Right: the index over time, with its anchors."""
-    gaze = model.generate(picture, samples=1, seconds=SHORT_LOOK_S, seed=seed)[0]
-    path = gaze.scanpath()
+    gaze = model.generate(picture, samples=1, seconds=SHORT_S, seed=seed)[0]
+    path = gaze.scanpath
     rho, at = fixation_index(gaze, path), anchors(gaze, path)
     with style():
         figure = new_figure(*COUPLING_IN)
@@ -58,59 +59,63 @@ def _index_over_time(ax: Any, time_s: Any, rho: Any, at: Any) -> None:
 
 
 def coarse_to_fine(model: Model, picture: Path, seed: int) -> Any:
-    """Noise, two guesses on the way, the scanpath, the trajectory, and both halves over time."""
+    """Noise, two estimates on the way, the scanpath, the trajectory, and skeleton and trajectory over time."""
     with watched(model) as seen:
-        gaze = model.generate(picture, samples=1, seconds=LOOK_S, seed=seed, independent=True)[0]
-    del seen[model.first.config.sampling_steps :]  # a long look is drawn in two pieces; this is the first
-    path = gaze.scanpath()
-    steps = {0: "noise", 1: "guess after 1 step", len(seen) // 2: f"guess after {len(seen) // 2} steps"}
+        gaze = model.generate(picture, samples=1, seconds=LONG_S, seed=seed)[0]
+    del seen[model.first.config.sampling_steps :]  # long gaze is generated in two pieces; this is the first
+    path = gaze.scanpath
+    steps = {0: "noise", 1: "estimate after 1 step", len(seen) // 2: f"estimate after {len(seen) // 2} steps"}
     with style():
         figure = new_figure(*STEPS_IN)
         axes = figure.subplots(2, 3).ravel()
         for ax, (number, words) in zip(axes, steps.items(), strict=False):
             tokens = seen[0][0] if number == 0 else seen[number - 1][1]
             _show_tokens(ax, tokens, path, picture, f"{words} (of {len(seen)})" if number else words)
-        draw(path, picture, axes[3], dim=DIM, title="coarse half: a scanpath")
-        draw(Trial("", "", path, gaze), picture, axes[4], kind="trajectory", dim=DIM, title="fine half: a trajectory")
+        draw(path, picture, axes[3], dim=DIM, title="scanpath stage")
+        draw(Trial("", "", path, gaze), picture, axes[4], kind="trajectory", dim=DIM, title="trajectory stage")
         _skeleton_and_gaze(axes[5], path, gaze)
     return figure
 
 
 class watched:
-    """Within the block, the noised tokens and the guess of each step of the model's coarse half are remembered."""
+    """Within the block, the noised tokens and the estimate of each step of the model's scanpath stage are kept."""
 
     def __init__(self, model: Model) -> None:
-        self.part: Any = model.first
+        self.stage: Any = model.first
         self.steps: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def __enter__(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        predict = self.part.predict
+        predict = self.stage.predict
 
-        def remember(z: torch.Tensor, step: torch.Tensor, *rest: Any) -> torch.Tensor:
+        def recorded(z: torch.Tensor, step: torch.Tensor, *rest: Any) -> torch.Tensor:
             output = predict(z, step, *rest)
-            guess = estimate_z0(output, z, *self.part.schedule.at(step), self.part.config.prediction)
-            self.steps.append((z[0].clone(), guess[0].clone()))
+            estimate = estimate_z0(output, z, *self.stage.schedule.at(step), PREDICTION)
+            self.steps.append((z[0].clone(), estimate[0].clone()))
             return output
 
-        self.part.predict = remember
+        self.stage.predict = recorded
         return self.steps
 
     def __exit__(self, *error: object) -> None:
-        del self.part.predict
+        del self.stage.predict
 
 
 def _show_tokens(ax: Any, tokens: torch.Tensor, final: Scanpath, picture: Path, title: str) -> None:
     """Tokens on their way, as many as there will be fixations."""
     tokens = tokens[: len(final)].double()
-    place, duration_ms, _ = from_tokens(tokens)
-    xy_px = final.frame.denormalise(place.clamp(INSIDE, 1 - INSIDE).numpy())
+    position, duration_ms, _ = from_tokens(tokens)
+    xy_px = final.frame.denormalise(position.clamp(INSIDE, 1 - INSIDE).numpy())
     draw(Scanpath(xy_px, final.frame, duration_ms.numpy()), picture, ax, dim=DIM, title=title)
 
 
 def _skeleton_and_gaze(ax: Any, path: Scanpath, gaze: Any) -> None:
-    bones = skeleton(rested(path), gaze.rate_hz)
+    skeleton = skeleton_of(extend_fixations(path), gaze.rate_hz)
     ax.plot(
-        np.arange(len(bones.xy_px)) / gaze.rate_hz, bones.xy_px[:, 0], color=SKELETON_COLOUR, lw=3, label="skeleton"
+        np.arange(len(skeleton.xy_px)) / gaze.rate_hz,
+        skeleton.xy_px[:, 0],
+        color=SKELETON_COLOUR,
+        lw=3,
+        label="skeleton",
     )
     ax.plot(gaze.time_ms / 1000, gaze.xy_px[:, 0], color=X_COLOUR, lw=1.1, label="generated")
     ax.set(xlim=(0, ZOOM_S), xlabel="time (s)", ylabel="x (px)")

@@ -1,6 +1,6 @@
 """Make docs/images/web.png, the page in a browser: python docs/scripts/web_picture.py [MODEL]
 
-Needs Chromium and the extras `web` and `dev`; without MODEL the shipped one looks.
+Needs Chromium and the extras `web` and `dev`; without MODEL the shipped one generates.
 """
 
 from __future__ import annotations

@@ -1,45 +1,161 @@
 """ST-DiffEye: how people look at a picture, generated and judged.
 
-Names are imported on first use, so that `import stdiffeye` stays fast and free of torch.
+Every verb of the command line is a function here: `stdiffeye.generate`, `stdiffeye.evaluate`, …. Names are imported on
+first use, so that `import stdiffeye` stays fast and free of torch.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from stdiffeye.version import __version__
 
-_HOMES = {
-    "load": "stdiffeye.generate",
-    "animate": "stdiffeye.generate",
-    "models": "stdiffeye.generate",
-    "Frame": "stdiffeye.gaze",
-    "Scanpath": "stdiffeye.gaze",
-    "Trajectory": "stdiffeye.gaze",
-    "Trial": "stdiffeye.gaze",
-    "Recording": "stdiffeye.gaze.recording",
-    "read_recording": "stdiffeye.io.recordings",
-    "fixations": "stdiffeye.io.recording_fixations",
-    "features": "stdiffeye.encoders.precompute",
-    "read_gaze": "stdiffeye.io.gaze_files",
-    "write_gaze": "stdiffeye.io.gaze_files",
-    "prepare": "stdiffeye.data.prepare",
-    "Store": "stdiffeye.data.store",
-    "read_trials": "stdiffeye.data.read",
-    "info": "stdiffeye.data.info",
-    "replay": "stdiffeye.plot",
-    "evaluate": "stdiffeye.metrics",
-    "doctor": "stdiffeye.cli.doctor",
-    "InputError": "stdiffeye.errors",
-}
+if TYPE_CHECKING:
+    from stdiffeye.benchmark import reproduce
+    from stdiffeye.cli.completion import completion
+    from stdiffeye.cli.demo import demo
+    from stdiffeye.cli.doctor import doctor
+    from stdiffeye.data.description import info
+    from stdiffeye.data.preparation import prepare
+    from stdiffeye.data.read import read_trials
+    from stdiffeye.data.recording_fixations import fixations
+    from stdiffeye.data.store import Store
+    from stdiffeye.errors import InputError
+    from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, Trial
+    from stdiffeye.gaze.recording import Recording
+    from stdiffeye.generation import Model, Request, animate, generate, load, models
+    from stdiffeye.io.gaze_files import read_gaze, write_gaze
+    from stdiffeye.io.recordings import read_recording
+    from stdiffeye.training.release import export
+    from stdiffeye.training.run import train
+    from stdiffeye.verbs import evaluate, features, plot, replay, stats
+    from stdiffeye.web.server import serve
 
-__all__ = ["__version__", *_HOMES]
+__all__ = [
+    "Frame",
+    "GazeList",
+    "InputError",
+    "Model",
+    "Recording",
+    "Request",
+    "Scanpath",
+    "Store",
+    "Trajectory",
+    "Trial",
+    "__version__",
+    "animate",
+    "completion",
+    "demo",
+    "doctor",
+    "evaluate",
+    "export",
+    "features",
+    "fixations",
+    "generate",
+    "info",
+    "load",
+    "models",
+    "plot",
+    "prepare",
+    "read_gaze",
+    "read_recording",
+    "read_trials",
+    "replay",
+    "reproduce",
+    "serve",
+    "stats",
+    "train",
+    "write_gaze",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in ("load", "generate", "animate", "models", "Model", "Request"):
+        from stdiffeye import generation
+
+        return getattr(generation, name)
+    if name in ("evaluate", "stats", "plot", "replay", "features"):
+        from stdiffeye import verbs
+
+        return getattr(verbs, name)
+    if name in ("Frame", "GazeList", "Scanpath", "Trajectory", "Trial"):
+        from stdiffeye import gaze
+
+        return getattr(gaze, name)
+    return _reading_and_data(name)
+
+
+def _reading_and_data(name: str) -> Any:
+    match name:
+        case "Recording":
+            from stdiffeye.gaze.recording import Recording
+
+            return Recording
+        case "fixations":
+            from stdiffeye.data.recording_fixations import fixations
+
+            return fixations
+        case "info":
+            from stdiffeye.data.description import info
+
+            return info
+        case "prepare":
+            from stdiffeye.data.preparation import prepare
+
+            return prepare
+        case "read_gaze" | "write_gaze":
+            from stdiffeye.io import gaze_files
+
+            return getattr(gaze_files, name)
+        case "read_recording":
+            from stdiffeye.io.recordings import read_recording
+
+            return read_recording
+        case "read_trials":
+            from stdiffeye.data.read import read_trials
+
+            return read_trials
+        case "Store":
+            from stdiffeye.data.store import Store
+
+            return Store
+    return _other(name)
+
+
+def _other(name: str) -> Any:
+    match name:
+        case "InputError":
+            from stdiffeye.errors import InputError
+
+            return InputError
+        case "completion":
+            from stdiffeye.cli.completion import completion
+
+            return completion
+        case "demo":
+            from stdiffeye.cli.demo import demo
+
+            return demo
+        case "doctor":
+            from stdiffeye.cli.doctor import doctor
+
+            return doctor
+        case "export":
+            from stdiffeye.training.release import export
+
+            return export
+        case "reproduce":
+            from stdiffeye.benchmark import reproduce
+
+            return reproduce
+        case "serve":
+            from stdiffeye.web.server import serve
+
+            return serve
+        case "train":
+            from stdiffeye.training.run import train
+
+            return train
     raise AttributeError(f"module 'stdiffeye' has no attribute {name!r}")
 
 

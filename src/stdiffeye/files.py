@@ -14,7 +14,7 @@ from stdiffeye.errors import InputError
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it takes that name when the block ends well, and vanishes otherwise.
 
     The temporary name keeps the suffixes, so that writers which choose a format by suffix work.
@@ -34,7 +34,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text, whole or not at all."""
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

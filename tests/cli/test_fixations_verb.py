@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 
 from stdiffeye.cli import main
+from stdiffeye.data.clean import CleaningSettings
+from stdiffeye.data.recording_fixations import fixations
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
 from stdiffeye.gaze.lifting import lift
@@ -19,8 +21,8 @@ from stdiffeye.gaze.quality import QualityReport, QualityThresholds
 from stdiffeye.gaze.recording import Message, Recording
 from stdiffeye.io.eyelink_asc import read_asc
 from stdiffeye.io.eyelink_asc_write import write_asc
-from stdiffeye.io.recording_fixations import fixations
 from stdiffeye.io.scanpath_json import read_scanpaths
+from stdiffeye.io.trial_files import ReadingOptions
 
 FRAME = Frame(1024, 768, 34)
 PLACES = [[512, 384], [200, 150], [800, 600], [300, 650]]
@@ -142,7 +144,7 @@ def test_the_python_call_says_the_same_as_the_verb(tmp_path):
     assert len(found.trials[0].scanpath) == 4
     assert found.report.kept == 1
     with pytest.raises(InputError, match="there is no fixation extractor 'magic'"):
-        fixations(tmp_path / "ann.asc", method="magic")
+        fixations(tmp_path / "ann.asc", settings=CleaningSettings(extractor="magic"))
 
 
 def test_the_demonstration_makes_a_recording_and_finds_what_it_put_in(tmp_path, capsys):
@@ -186,7 +188,7 @@ def test_every_real_recording_becomes_scanpaths(real_data):
     for file in files:
         # The only trial of this excerpt lies within a blink, so take the whole block.
         start = "!MODE" if file.name == "eyelink_binocular_example.asc" else None
-        found = fixations(file, thresholds=anything, start=start)
+        found = fixations(file, reading=ReadingOptions(start), settings=CleaningSettings(thresholds=anything))
         assert found.trials
         assert found.report.total >= len(found.trials) == found.report.kept
         assert all(len(trial.scanpath) >= 1 for trial in found.trials)

@@ -54,7 +54,7 @@ def test_the_overview_fits_a_screen_and_names_every_verb(word, capsys):
 
 def test_a_switch_has_one_flag_and_an_invented_flag_is_refused(capsys):
     assert parse("plot", ["gaze.json", "--kind", "trace"]).kind == "trace"
-    assert not parse("generate", ["photo.jpg", "--no-plots"]).plots
+    assert not parse("generate", ["photo.jpg", "--no-plots"]).output.plots
     with pytest.raises(SystemExit):
         parse("plot", ["gaze.json", "--colour-blind"])
     assert "--colour-blind" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from PIL import Image
 OWN = """
 name: own
 title: A laboratory's own set
-reader: scanpath_json
+reader: scanpath_rows
 files: [{path: "own.json", what: "fixations"}]
 pictures: images
 viewing_ms: 2000

@@ -7,7 +7,7 @@ import pytest
 from made_sets import make_osie, scanpath_rows
 
 from stdiffeye.data.batches import TYPICAL_GAP_MS, Augment, ScanpathBatches, stimuli_of
-from stdiffeye.data.prepare import prepare
+from stdiffeye.data.preparation import prepare
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
 
@@ -83,13 +83,13 @@ def test_mirrored_gaze_belongs_to_mirrored_pictures(store):
 
 
 def test_light_changes_the_picture_alone(store):
-    plain, relit = (
-        ScanpathBatches([store], "train", 4, 3, seed=5, augment=Augment(relit=share)) for share in (0.0, 0.5)
+    plain, colour_jitter = (
+        ScanpathBatches([store], "train", 4, 3, seed=5, augment=Augment(colour_jitter=share)) for share in (0.0, 0.5)
     )
-    lights = [relit.batch(step).light for step in range(40)]
+    lights = [colour_jitter.batch(step).light for step in range(40)]
     assert set(np.concatenate(lights).tolist()) == {0, 1, 2}
     assert not any(plain.batch(step).light.any() for step in range(10))
-    np.testing.assert_array_equal(plain.batch(3).xy, relit.batch(3).xy)
+    np.testing.assert_array_equal(plain.batch(3).xy, colour_jitter.batch(3).xy)
 
 
 def test_a_trial_that_ended_earlier_fits_its_shorter_viewing_time(store):
@@ -120,8 +120,8 @@ def test_what_came_later_says_how_much_time_had_passed(store):
 def test_balance_decides_between_pictures_and_stores(store, large):
     counts = [len(stimuli_of(one, "train")) for one in (store, large)]
     assert counts[1] > 5 * counts[0]
-    for balance, share in ((0.0, 0.5), (1.0, counts[0] / sum(counts)), (0.5, None)):
-        mixed = ScanpathBatches([store, large], "train", 4, 2, balance=balance)
+    for dataset_exponent, share in ((0.0, 0.5), (1.0, counts[0] / sum(counts)), (0.5, None)):
+        mixed = ScanpathBatches([store, large], "train", 4, 2, dataset_exponent=dataset_exponent)
         first = sum(p for s, p in zip(mixed.stimuli, mixed.probability, strict=True) if s.store == 0)
         expected = share if share is not None else counts[0] ** 0.5 / (counts[0] ** 0.5 + counts[1] ** 0.5)
         assert first == pytest.approx(expected)

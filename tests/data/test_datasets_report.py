@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from made_sets import make_doves, make_osie, scanpath_rows
 
+from stdiffeye.benchmark import reproduce
 from stdiffeye.errors import InputError
-from stdiffeye.reproduce import reproduce
 
 
 def test_the_report_counts_what_is_there_and_what_the_gate_dropped(tmp_path):

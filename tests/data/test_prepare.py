@@ -15,10 +15,10 @@ import pytest
 from made_sets import OWN, make_doves, make_osie, scanpath_rows
 
 from stdiffeye.cli import main
-from stdiffeye.data import parts
-from stdiffeye.data import prepare as prepare_module
-from stdiffeye.data.clean import Settings
-from stdiffeye.data.prepare import prepare
+from stdiffeye.data import preparation as prepare_module
+from stdiffeye.data import shards
+from stdiffeye.data.clean import CleaningSettings
+from stdiffeye.data.preparation import prepare
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
@@ -30,8 +30,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def small_parts(monkeypatch):
-    monkeypatch.setattr(prepare_module, "TRIALS_PER_PART", 20)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(prepare_module, "TRIALS_PER_SHARD", 20)
 
 
 def test_trials_without_a_fixation_are_dropped_and_counted(tmp_path):
@@ -53,7 +53,7 @@ def test_the_gate_drops_lost_and_impossible_trials_and_says_why(tmp_path):
     store = prepare("doves", source, tmp_path / "store", quiet=True)
     dropped = read_json(store.path / "quality.json")["quality"]["dropped"]
     assert dropped == {"every sample lost": 1, "more than 25% of samples lost": 1, "faster than 1000 deg/s": 1}
-    patient = Settings(thresholds=QualityThresholds(max_missing_share=0.6, max_impossible_speed_count=None))
+    patient = CleaningSettings(thresholds=QualityThresholds(max_missing_share=0.6, max_impossible_speed_count=None))
     assert len(prepare("doves", source, tmp_path / "more", settings=patient, quiet=True)) == 4
 
 
@@ -73,7 +73,9 @@ def test_scanpaths_are_cut_at_sixteen_fixations_and_counted(tmp_path):
     longer = sum(len(row["X"]) > 16 for row in rows)
     assert longer > 0
     assert read_json(store.path / "quality.json")["cut"] == longer
-    whole = prepare("osie", tmp_path / "source", tmp_path / "whole", settings=Settings(max_fixations=99), quiet=True)
+    whole = prepare(
+        "osie", tmp_path / "source", tmp_path / "whole", settings=CleaningSettings(max_fixations=99), quiet=True
+    )
     assert [len(trial.scanpath) for trial in whole.trials()] == [len(row["X"]) for row in rows]
 
 
@@ -88,7 +90,7 @@ def test_ones_own_set_is_described_by_a_file_and_split_by_picture(tmp_path):
     assert set(split_of.values()) == {"train", "validation", "test"}
 
 
-def test_processes_change_nothing_but_the_time(tmp_path, small_parts):
+def test_processes_change_nothing_but_the_time(tmp_path, small_shards):
     source = make_doves(tmp_path / "source", 50, samples=300)
     one = prepare("doves", source, tmp_path / "one", quiet=True)
     two = prepare("doves", source, tmp_path / "two", jobs=2, quiet=True)
@@ -98,10 +100,10 @@ def test_processes_change_nothing_but_the_time(tmp_path, small_parts):
 def test_a_finished_store_is_not_made_again_and_another_is_not_replaced_unasked(tmp_path, monkeypatch):
     source = make_osie(tmp_path / "source", scanpath_rows(10))
     prepare("osie", source, tmp_path / "store", quiet=True)
-    monkeypatch.setattr(prepare_module, "_write_parts", None)
+    monkeypatch.setattr(prepare_module, "_write_shards", None)
     assert len(prepare("osie", source, tmp_path / "store", quiet=True)) == 10
     with pytest.raises(InputError, match="is a store made otherwise: choose another --out, or say --overwrite"):
-        prepare("osie", source, tmp_path / "store", settings=Settings(max_fixations=3), quiet=True)
+        prepare("osie", source, tmp_path / "store", settings=CleaningSettings(max_fixations=3), quiet=True)
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="is there and is no store"):
         prepare("osie", source, tmp_path / "folder", quiet=True)
@@ -110,10 +112,10 @@ def test_a_finished_store_is_not_made_again_and_another_is_not_replaced_unasked(
 # ── Things that go wrong ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_full_disk_leaves_no_store_and_the_next_run_goes_on(tmp_path, small_parts, monkeypatch):
+def test_a_full_disk_leaves_no_store_and_the_next_run_goes_on(tmp_path, small_shards, monkeypatch):
     source = make_osie(tmp_path / "source", scanpath_rows(70))
     whole = files_of(prepare("osie", source, tmp_path / "whole", quiet=True).path)
-    real, calls = parts.write_tensors, []
+    real, calls = shards.write_tensors, []
 
     def full(path, tensors):
         calls.append(path)
@@ -121,7 +123,7 @@ def test_a_full_disk_leaves_no_store_and_the_next_run_goes_on(tmp_path, small_pa
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         real(path, tensors)
 
-    monkeypatch.setattr(parts, "write_tensors", full)
+    monkeypatch.setattr(shards, "write_tensors", full)
     with pytest.raises(InputError, match="the disk is full: free some space and run the same command again"):
         prepare("osie", source, tmp_path / "store", quiet=True)
     assert not (tmp_path / "store").exists()
@@ -129,43 +131,44 @@ def test_a_full_disk_leaves_no_store_and_the_next_run_goes_on(tmp_path, small_pa
         Store.open(tmp_path / "store")
     before = len(calls)
     store = prepare("osie", source, tmp_path / "store", quiet=True)
-    assert [path.name for path in calls[before:]][:2] == ["part-00002.safetensors", "part-00003.safetensors"]
+    assert [path.name for path in calls[before:]][:2] == ["shard-00002.safetensors", "shard-00003.safetensors"]
     assert files_of(store.path) == whole
 
 
-def test_a_killed_preparation_resumes_to_the_same_bytes(tmp_path, small_parts):
+def test_a_killed_preparation_resumes_to_the_same_bytes(tmp_path, small_shards):
     source = make_doves(tmp_path / "source", 240, samples=300)
     script = (
-        "import sys, time; from stdiffeye.data import prepare as p; p.TRIALS_PER_PART = 20; write = p.write_part\n"
+        "import sys, time; from stdiffeye.data import preparation as p\n"
+        "p.TRIALS_PER_SHARD = 20; write = p.write_shard\n"
         "def slow(*a):\n    write(*a); print(a[1]); time.sleep(float(sys.argv[3]))\n"
-        "p.write_part = slow; p.prepare('doves', sys.argv[1], sys.argv[2], quiet=True)"
+        "p.write_shard = slow; p.prepare('doves', sys.argv[1], sys.argv[2], quiet=True)"
     )
     command = [sys.executable, "-c", script, str(source)]
     process = subprocess.Popen([*command, str(tmp_path / "killed"), "0.1"], stdout=subprocess.DEVNULL)
     partial = tmp_path / "killed.partial"
     deadline = time.monotonic() + 60
-    while len(list(partial.glob("part-*.json"))) < 3 and time.monotonic() < deadline:
+    while len(list(partial.glob("shard-*.json"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    finished = {path.name for path in partial.glob("part-*.json")}
+    finished = {path.name for path in partial.glob("shard-*.json")}
     assert 3 <= len(finished) < 12
     assert not (tmp_path / "killed").exists()
     prepare("doves", source, tmp_path / "whole", quiet=True)
     resumed = subprocess.run([*command, str(tmp_path / "killed"), "0"], check=True, capture_output=True, text=True)
-    made = {f"part-{int(number):05d}.json" for number in resumed.stdout.split()}
+    made = {f"shard-{int(number):05d}.json" for number in resumed.stdout.split()}
     assert made.isdisjoint(finished)
     assert len(made) + len(finished) == 12
     assert files_of(tmp_path / "killed") == files_of(tmp_path / "whole")
 
 
-def test_a_partial_store_of_other_settings_is_started_anew(tmp_path, small_parts, monkeypatch):
+def test_a_partial_store_of_other_settings_is_started_anew(tmp_path, small_shards, monkeypatch):
     source = make_osie(tmp_path / "source", scanpath_rows(50))
     monkeypatch.setattr(prepare_module, "_finish", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         prepare("osie", source, tmp_path / "store", quiet=True)
     monkeypatch.undo()
-    store = prepare("osie", source, tmp_path / "store", settings=Settings(max_fixations=2), quiet=True)
+    store = prepare("osie", source, tmp_path / "store", settings=CleaningSettings(max_fixations=2), quiet=True)
     assert store.columns["n_fixations"].max() == 2
 
 

@@ -13,7 +13,7 @@ import pytest
 from made_sets import make_doves, make_osie, scanpath_rows
 from safetensors.numpy import load_file
 
-from stdiffeye.data.prepare import prepare
+from stdiffeye.data.preparation import prepare
 from stdiffeye.data.read import read_trials
 from stdiffeye.data.store import Store
 from stdiffeye.data.tensor_file import Pieces, map_tensors, write_tensors
@@ -124,7 +124,7 @@ def test_read_trials_reads_stores_and_files_alike(osie, tmp_path):
 def test_no_torch_is_loaded_for_a_store():
     import subprocess
 
-    code = "import stdiffeye.data.prepare, stdiffeye.data.read, sys; assert 'torch' not in sys.modules"
+    code = "import stdiffeye.data.preparation, stdiffeye.data.read, sys; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

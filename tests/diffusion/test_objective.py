@@ -28,15 +28,15 @@ def test_the_right_output_gives_the_clean_token_back(prediction):
     torch.testing.assert_close(estimate_z0(output, z, alpha, sigma, prediction), z0, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("spread", [1.0, 0.02, 4.0])
-def test_edm_targets_and_inputs_have_unit_variance_at_every_level(spread):
+@pytest.mark.parametrize("std", [1.0, 0.02, 4.0])
+def test_edm_targets_and_inputs_have_unit_variance_at_every_level(std):
     generator = torch.Generator().manual_seed(0)
     z0, noise = (torch.randn(5, 20_000, 1, generator=generator) for _ in range(2))
-    z0 *= spread
+    z0 *= std
     sigma = torch.tensor([0.01, 0.3, 1.0, 5.0, 40.0])
     alpha = torch.ones(5)
-    outputs = target(z0, noise, alpha, sigma, "edm", spread).std((1, 2))
-    inputs = network_input(add_noise(z0, noise, alpha, sigma), alpha, sigma, spread).std((1, 2))
+    outputs = target(z0, noise, alpha, sigma, "edm", std).std((1, 2))
+    inputs = network_input(add_noise(z0, noise, alpha, sigma), alpha, sigma, std).std((1, 2))
     torch.testing.assert_close(outputs, torch.ones(5), rtol=0.02, atol=0)
     torch.testing.assert_close(inputs, torch.ones(5), rtol=0.02, atol=0)
 

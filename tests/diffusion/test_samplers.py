@@ -8,7 +8,7 @@ import torch
 from diffusers import DDIMScheduler, DDPMScheduler, DPMSolverMultistepScheduler, UniPCMultistepScheduler
 
 from stdiffeye.diffusion import NoiseSource, Schedule, karras_grid, make_schedule, sample
-from stdiffeye.diffusion.samplers import dpm_solver_pp_2m, heun, unipc
+from stdiffeye.diffusion.samplers import Levels, begin, dpm_solver_pp_2m, heun, multistep, unipc
 
 SHAPE = (7, 2)
 
@@ -137,11 +137,19 @@ def test_trimming_does_not_change_the_tokens_that_are_kept():
     torch.testing.assert_close(whole[:, :3], cut)
 
 
-def test_progress_is_told_step_by_step():
-    told = []
+@pytest.mark.parametrize("name", ["ddpm", "ddim", "dpm++", "unipc", "heun"])
+def test_the_callback_sees_every_step_with_its_noisy_tokens_and_their_estimate(name):
+    steps, estimates = [], []
+
+    def preview(step, z, z0_hat):
+        assert z.shape == z0_hat.shape == (1, *SHAPE)
+        steps.append(step)
+        estimates.append(z0_hat)
+
     schedule = make_schedule("cosine", 50)
-    sample("ddim", lambda z, k: z, schedule, NoiseSource([0]), SHAPE, 4, callback=lambda i, n: told.append((i, n)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    found = sample(name, lambda z, k: torch.tanh(z), schedule, NoiseSource([0]), SHAPE, 4, callback=preview)
+    assert steps == [0, 1, 2, 3]
+    assert torch.equal(estimates[-1], found)
 
 
 def off_the_flow(solver, steps_of) -> float:
@@ -169,18 +177,20 @@ def test_second_order_draws_better_in_steps_that_are_even_in_snr():
     assert in_snr < even / 3
 
 
-@pytest.mark.parametrize("name", ["dpm++", "unipc"])
-def test_samples_that_are_chosen_half_of_the_way_through_end_as_they_would_have(name):
-    schedule, chosen = make_schedule("cosine", 1000), torch.tensor([4, 0, 2])
-    seen: list[int] = []
+@pytest.mark.parametrize("corrected", [False, True], ids=["dpm++", "unipc"])
+def test_samples_that_are_selected_half_of_the_way_through_end_as_they_would_have(corrected):
+    name, chosen = "unipc" if corrected else "dpm++", torch.tensor([4, 0, 2])
+    levels = Levels.of(name, make_schedule("cosine", 1000), 7)
+    rows: list[int] = []
 
     def denoise(z, level):
-        seen.append(len(z))
+        rows.append(len(z))
         return torch.tanh(3 * z)
 
-    every, some = (
-        sample(name, denoise, schedule, NoiseSource(range(6)), (5, 2), 7, choose=choose)
-        for choose in (None, lambda z0: chosen)
+    every = sample(name, denoise, make_schedule("cosine", 1000), NoiseSource(range(6)), (5, 2), 7)
+    half = multistep(
+        denoise, begin(denoise, levels.start(NoiseSource(range(6)), (5, 2))), levels.schedule, corrected, 3
     )
-    torch.testing.assert_close(some, every[chosen])
-    assert seen == [6] * 7 + [6] * 4 + [3] * 3
+    some = multistep(denoise, half.select(chosen), levels.schedule, corrected)
+    torch.testing.assert_close(some.z0_hat, every[chosen])
+    assert rows == [6] * 7 + [6] * 4 + [3] * 3

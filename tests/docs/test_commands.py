@@ -21,7 +21,7 @@ from hooks import HELP_MARK, leaves, made_pages, on_config, on_page_markdown
 
 from stdiffeye.cli import VERBS, main, parse
 from stdiffeye.cli.completion import _arguments
-from stdiffeye.generate.shipped import models
+from stdiffeye.training.shipped import models
 
 # Pages whose commands a test beside their subject runs.
 RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/crps.md"}
@@ -29,7 +29,11 @@ RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/
 PYTHON_RUNS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
 # Verbs that take hours or real data or do not end, and words of commands whose files cannot be made.
 ONLY_PARSED_VERBS = {"train", "serve"}
-ONLY_PARSED_WORDS = {"sub01.edf": "SR Research's own format", "data/osie": "a public data set"}
+ONLY_PARSED_WORDS = {
+    "sub01.edf": "SR Research's own format",
+    "data/osie": "a public data set",
+    "runs/encoder": "an encoder that the page tunes for an hour",
+}
 NEED_A_MODEL = {"generate", "animate"}
 OWN_PROGRAMS = ("stdiffeye", "torchrun", "accelerate", "make", "pip", "python", "export", "eval")
 
@@ -73,13 +77,15 @@ def test_a_page_works_from_its_first_line_to_its_last(page, world, request, monk
     monkeypatch.setenv("STDIFFEYE_CACHE", str(world / "cache"))
     if "runs/mine" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("run_of_ours")
-    names: dict[str, object] = {}
+    code = ""
     for kind, text in blocks(page):
         if kind in SHELLS:
             for words in commands(text):
                 run(words)
         elif kind == "python" and page in PYTHON_RUNS:
-            exec(compile(text, page_id(page), "exec"), names)
+            code += text  # as a reader types it: after the blocks before it, in an interpreter that knows nothing else
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+            assert done.returncode == 0, f"{text}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("page", pages(), ids=page_id)
@@ -192,8 +198,8 @@ def _check_own(words: list[str]) -> None:
             args = parse(verb, rest)
     except SystemExit:
         pytest.fail(f"stdiffeye {shlex.join(words)}\n{errors.getvalue()}")
-    if verb == "train":
-        from stdiffeye.systems.config import load_preset
+    if verb == "train" and not args.list:
+        from stdiffeye.systems.presets import load_preset
 
         load_preset(args.preset, args.set)
 
@@ -227,6 +233,8 @@ def run(words: list[str]) -> None:
 
 def _can_run(words: list[str]) -> bool:
     verb = words[0]
+    if verb == "train" and {"--list", "--show"} & set(words):
+        return True
     if verb in ONLY_PARSED_VERBS or any(word in ONLY_PARSED_WORDS for word in words):
         return False
     if verb == "reproduce":

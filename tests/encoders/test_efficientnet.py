@@ -9,7 +9,15 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from stdiffeye.encoders import PictureEncoder, picture_encoder
-from stdiffeye.encoders.efficientnet import EarlyEncoder, EfficientNetLite0, Late, normalise, plain_network, prepare
+from stdiffeye.encoders.efficientnet import (
+    EarlyEncoder,
+    EfficientNetLite0,
+    Late,
+    ObjectMaps,
+    normalise,
+    plain_network,
+    prepare,
+)
 from stdiffeye.errors import InputError
 
 
@@ -118,3 +126,19 @@ def test_an_unknown_encoder_is_an_input_error() -> None:
     with pytest.raises(InputError, match=r"there is no picture encoder 'resnet'.*efficientnet-lite0"):
         picture_encoder("resnet")
     assert picture_encoder().name == "efficientnet-lite0"
+
+
+def test_object_maps_of_a_tuned_file_are_appended_to_the_tokens(tmp_path):
+    torch.manual_seed(0)
+    plain, maps = EfficientNetLite0(), ObjectMaps()
+    weights = {f"late.{name}": tensor for name, tensor in plain.late.state_dict().items()}
+    save_file(weights, tmp_path / "blocks.safetensors")
+    save_file(weights | {f"objects.{n}": t for n, t in maps.state_dict().items()}, tmp_path / "objects.safetensors")
+    picture = Image.fromarray(np.random.default_rng(0).integers(256, size=(60, 80, 3), dtype=np.uint8))
+    blocks, objects = (EfficientNetLite0(tmp_path / f"{name}.safetensors") for name in ("blocks", "objects"))
+    tokens, with_maps = blocks.encode([picture]), objects.encode([picture])
+    assert with_maps.shape == (1, 768, 512)
+    assert (blocks.width, objects.width) == (432, 512)
+    assert torch.equal(with_maps[..., :432], tokens)
+    torch.testing.assert_close(with_maps[..., 432:], maps(tokens))
+    assert blocks.identity != objects.identity

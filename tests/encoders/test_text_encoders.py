@@ -9,7 +9,7 @@ import torch
 
 from stdiffeye.encoders import TextEncoder, text_encoder
 from stdiffeye.encoders.make_words_table import COCO_NAMES
-from stdiffeye.encoders.words import ALIASES, TABLE, WordVectors
+from stdiffeye.encoders.word_table import ALIASES, TABLE, WordVectors
 from stdiffeye.errors import InputError
 
 COCO_SEARCH18 = (
@@ -20,7 +20,7 @@ COCO_SEARCH18 = (
 
 @pytest.fixture
 def without_sentence_encoder(monkeypatch) -> None:
-    from stdiffeye.encoders import words
+    from stdiffeye.encoders import word_table as words
 
     real_import = builtins.__import__
 

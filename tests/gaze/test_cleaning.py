@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath, Trajectory, fill_gaps, resample, trim_to_fixations, truncate
-from stdiffeye.gaze.cleaning import trimmed_range
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, fill_gaps, fixation_span, resample, truncate
 
 FRAME = Frame(1680, 1050)
 LOST = (np.nan, np.nan)
@@ -90,21 +89,20 @@ def test_samples_that_cannot_be_resampled_are_refused(time_ms: list, xy: list, r
 
 def test_trimming_cuts_before_the_first_and_after_the_last_fixation() -> None:
     gaze = steps((500, 500), (100, 100), (300, 100), (900, 900))
-    trimmed = trim_to_fixations(gaze, path((112, 116), (300, 119)))  # 20.0 px and 19 px away
-    assert trimmed == gaze[50:150]
-    assert trimmed_range(gaze, path((100, 100), (300, 100))) == (50, 150)
+    assert fixation_span(gaze.xy_px, path((112, 116), (300, 119))) == (50, 150)  # 20.0 px and 19 px away
+    assert fixation_span(gaze.xy_px, path((100, 100), (300, 100))) == (50, 150)
 
 
 def test_trimming_refuses_a_scanpath_of_another_trial() -> None:
     gaze = steps((100, 100), (300, 100))
     with pytest.raises(InputError, match=r"no sample within 20 px of the first fixation; the nearest is 21 px away"):
-        trim_to_fixations(gaze, path((100, 121), (300, 100)))
+        fixation_span(gaze.xy_px, path((100, 121), (300, 100)))
     with pytest.raises(InputError, match="no sample within 20 px of the last fixation; the nearest is 600 px away"):
-        trim_to_fixations(gaze, path((100, 100), (900, 100)))
+        fixation_span(gaze.xy_px, path((100, 100), (900, 100)))
     with pytest.raises(InputError, match="are scanpath and trajectory of the same trial"):
-        trim_to_fixations(gaze, path((300, 100), (100, 100)))
+        fixation_span(gaze.xy_px, path((300, 100), (100, 100)))
     with pytest.raises(InputError, match="all samples are lost"):
-        trim_to_fixations(Trajectory([LOST], 240, FRAME), path((1, 1)))
+        fixation_span([LOST], path((1, 1)))
 
 
 def test_sixteen_fixations_are_kept_and_the_trajectory_ends_with_the_sixteenth() -> None:

@@ -128,12 +128,6 @@ def test_judd_ignores_lost_samples_within_a_fixation_unless_told_otherwise() -> 
     assert extract(blink).xy_px.tolist() == [[100, 100]]
 
 
-def test_judd_flags_a_trial_that_is_mostly_lost() -> None:
-    half = Trajectory([[1, 1]] * 5 + [[np.nan, np.nan]] * 5, 240, FRAME)
-    assert judd.reliable(half)
-    assert not judd.reliable(Trajectory([[1, 1]] * 4 + [[np.nan, np.nan]] * 5, 240, FRAME))
-
-
 def test_judd_bears_jitter_of_one_and_a_half_pixels_and_not_of_eight() -> None:
     assert len(extract(gaze(*THREE, jitter=1.5))) == 3
     assert len(extract(gaze(*THREE, jitter=8))) != 3

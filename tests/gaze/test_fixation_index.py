@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath, Trajectory, anchors, fixation_index, fixation_indices
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, anchors, fixation_index
 
 FRAME = Frame(100, 100)
 
@@ -135,13 +135,3 @@ def test_the_distance_index_weighs_the_two_nearest_fixations_by_inverse_distance
 def test_an_unknown_interpolation_is_named() -> None:
     with pytest.raises(InputError, match="no interpolation 'cubic'; choose one of uniform, distance"):
         fixation_index(trajectory((0, 0)), scanpath((0, 0)), "cubic")
-
-
-def test_many_trials_at_once_are_the_same_as_one_by_one() -> None:
-    rng = np.random.default_rng(1)
-    pairs = [
-        (Trajectory(rng.uniform(0, 99, (50 + k, 2)), 240, FRAME), Scanpath(rng.uniform(0, 99, (3 + k, 2)), FRAME))
-        for k in range(4)
-    ]
-    for together, (gaze, path) in zip(fixation_indices(pairs), pairs, strict=True):
-        np.testing.assert_array_equal(together, fixation_index(gaze, path))

@@ -84,7 +84,6 @@ def test_slices_keep_durations_and_onsets() -> None:
 def test_gaps_are_known_only_with_durations_and_onsets() -> None:
     assert path(duration_ms=[10, 20, 30], onset_ms=[0, 15, 40]).gap_ms.tolist() == [5, 5]  # type: ignore[union-attr]
     assert path(duration_ms=[10, 20, 30]).gap_ms is None
-    assert path(duration_ms=[1, 2, 3], onset_ms=[0, 5, 9]).without_durations() == path()
 
 
 def test_equality_looks_at_every_field() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Quality, QualityReport, QualityThresholds, Trajectory
+from stdiffeye.gaze.samples import Samples
 
 FRAME = Frame(1000, 500, px_per_degree=50)
 
@@ -88,7 +89,6 @@ def test_a_report_prints_what_was_kept_and_dropped_and_why() -> None:
 
 def test_a_report_comes_back_from_json_and_from_its_file(tmp_path: Path) -> None:
     report = full_report()
-    assert QualityReport.from_json(report.to_json()) == report
     report.save(tmp_path / "quality.json")
     assert QualityReport.load(tmp_path / "quality.json") == report
     assert report.as_dict()["missing_share"] == pytest.approx(0.075)
@@ -99,19 +99,39 @@ def test_reports_of_workers_merge_to_the_report_of_all() -> None:
     for report, trajectory in [(one, STILL), (one, OUTSIDE), (other, JUMPY), (other, LOSSY)]:
         report.admit(trajectory)
         both.admit(trajectory)
-    assert QualityReport.merged([one, other]) == both
-    assert QualityReport.merged([]) == QualityReport()
+    assert one.merge(other) == both
     with pytest.raises(InputError, match="reports with different thresholds cannot be merged"):
         one.merge(QualityReport(QualityThresholds(max_missing_share=0.1)))
 
 
-def test_other_json_is_no_report() -> None:
-    with pytest.raises(InputError, match="this is not a quality report: 'thresholds'"):
-        QualityReport.from_json("{}")
-    with pytest.raises(InputError, match="a quality report must be JSON"):
-        QualityReport.from_json("kept")
-    with pytest.raises(InputError, match="this is not a quality report"):
-        QualityReport.from_json("[1]")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "this is not a quality report: 'thresholds'"),
+        ("kept", "is not JSON"),
+        ("[1]", "this is not a quality report"),
+    ],
+)
+def test_another_file_is_no_report(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "quality.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        QualityReport.load(tmp_path / "quality.json")
+
+
+def test_rows_that_are_missing_count_as_lost_and_tell_no_speed() -> None:
+    time_ms = np.delete(np.arange(100.0), np.arange(40, 60))
+    xy_px = np.where(time_ms[:, None] < 50, 10.0, 90.0) * [1, 1]
+    quality = Quality.of(Samples(time_ms, xy_px, 1000, FRAME))
+    assert quality.sample_count == 100
+    assert quality.missing_share == pytest.approx(0.2)
+    assert quality.impossible_speed_count == 0
+
+
+def test_speed_counts_the_time_that_a_step_really_took() -> None:
+    time_ms = np.array([0.0, 3, 7, 10, 13, 17, 20])
+    xy_px = np.stack([time_ms, np.zeros(7)], axis=1)  # 1 px per ms, whatever the clock's jitter
+    quality = Quality.of(Samples(time_ms, xy_px, 300, Frame(100, 100, 10)))
+    assert quality.peak_speed_deg_s == pytest.approx(100)
 
 
 def test_synthesised_trajectories_are_counted() -> None:

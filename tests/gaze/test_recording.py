@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame
+from stdiffeye.gaze import Frame, resample
 from stdiffeye.gaze.recording import Event, Message, Recording, joined
 
 FRAME = Frame(1000, 800, 30)
@@ -19,18 +19,12 @@ def made(start: float = 0, count: int = 200, rate: float = 500, **more) -> Recor
     return Recording(time, rate, FRAME, name="r", **more)
 
 
-def test_the_trajectory_is_resampled_by_time_to_240_hz():
-    trajectory = made().trajectory()
-    assert trajectory.rate_hz == 240
-    expected = np.interp(trajectory.time_ms, np.arange(200) * 2.0, np.linspace(100, 200, 200))
-    np.testing.assert_allclose(trajectory.xy_px[:, 0], expected, atol=1e-9)
-
-
 def test_time_is_never_closed_up_over_a_gap():
     recording = joined([made(0), made(5000)])
-    trajectory = recording.trajectory()
-    assert trajectory.duration_ms == pytest.approx(5400, abs=5)
-    assert trajectory.missing_share == pytest.approx(4600 / 5400, abs=0.02)
+    assert recording.duration_ms == 5400
+    gaze = resample(recording.time_ms, recording.xy_px(), 240, FRAME)
+    assert gaze.duration_ms == pytest.approx(5400, abs=5)
+    assert gaze.missing_share == pytest.approx(4600 / 5400, abs=0.02)
 
 
 def test_the_best_eye_is_the_one_less_often_lost_and_the_mean_needs_both():
@@ -50,11 +44,6 @@ def test_an_eye_that_was_not_recorded_is_an_error_but_best_and_mean_take_the_oth
         recording.xy_px("right")
     with pytest.raises(InputError, match="eye must be one of best, left, right, mean, got 'both'"):
         recording.xy_px("both")
-
-
-def test_a_recording_without_any_gaze_has_no_trajectory():
-    with pytest.raises(InputError, match="recording 'r' has no gaze: all 200 samples are lost"):
-        made(left_px=np.full((200, 2), np.nan)).trajectory()
 
 
 def test_a_part_keeps_its_own_events_and_messages():

@@ -11,11 +11,12 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from stdiffeye.data.clean import Settings, clean
+from stdiffeye.data.clean import CleaningSettings, clean, fit
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
 from stdiffeye.gaze.quality import QualityReport
 from stdiffeye.gaze.recording import Message, Recording
+from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.descriptions import SplitRule, check, describe, known_sets, require
 from stdiffeye.io.eyelink_asc_write import write_asc
 from stdiffeye.io.sets import read_set, reader_of
@@ -48,6 +49,9 @@ def test_all_sets_of_the_paper_and_ours_are_described():
         "figrim",
         "doves",
         "mcs",
+        "ueyes",
+        "salicon",
+        "cat2000",
     }
 
 
@@ -67,7 +71,7 @@ def test_an_unknown_set_is_refused_with_the_known_ones():
         ("[1]", "does not describe a data set"),
         ("name: a\nreadr: b\n", "unknown keys"),
         ("a: [", "is not YAML"),
-        ("name: own", "'files'"),
+        ("name: own\nreader: coco", "'files'"),
     ],
 )
 def test_a_description_with_a_fault_is_refused(tmp_path, text, message):
@@ -107,6 +111,23 @@ def test_a_split_given_by_the_data_is_kept():
     assert SplitRule("given").split("a.jpg", "validation") == "validation"
     with pytest.raises(InputError, match="split rule 'random' is unknown"):
         SplitRule("random")
+
+
+# ── UEyes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_ueyes_is_read_with_onsets_and_the_category_of_the_screen(tmp_path):
+    row = {"name": "00398c.jpg", "subject": 12, "category": "poster", "width": 357, "height": 480, "split": "train"}
+    row |= {"X": [139.6, 189.4, 179.4], "Y": [96.9, 51.3, 14.0], "T": [16, 444, 312], "onset": [0, 33, 986]}
+    mobile = row | {"name": "1a2b3c.jpg", "category": "mobile", "width": 222, "split": "test"}
+    (tmp_path / "ueyes_fixations.json").write_text(json.dumps([row, mobile]))
+    poster, other = read_set("ueyes", tmp_path)
+    assert (poster.name, poster.subject, poster.split, poster.dataset) == ("00398c.jpg", "12", "train", "ueyes")
+    assert (poster.details["category"], other.details["category"]) == ("poster", "mobile")
+    assert (poster.frame, other.frame) == (Frame(357, 480), Frame(222, 480))
+    assert poster.scanpath.onset_ms.tolist() == [0, 33, 986]
+    assert poster.scanpath.duration_ms.tolist() == [16, 444, 312]
+    assert (poster.viewing_ms, poster.task) == (7000, "")
 
 
 # ── MIT1003 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -154,7 +175,7 @@ def test_mit1003_names_that_matlab_cut_at_63_characters_are_found(tmp_path):
 def test_mit1003_scanpaths_are_extracted_and_indexed(tmp_path):
     make_mit1003(tmp_path)
     (trial,) = read_set("mit1003", tmp_path)
-    prepared = clean(trial, Settings(), QualityReport())
+    prepared = fit(clean(trial, CleaningSettings(), QualityReport()), CleaningSettings())
     np.testing.assert_allclose(prepared.trial.scanpath.xy_px, [[200, 150], [420, 300]], atol=1)
     assert prepared.rho[0] == 0
     assert prepared.rho[-1] == 1
@@ -283,11 +304,10 @@ def test_raw_gaze_of_coco_is_matched_by_viewer_and_picture_and_trimmed_to_the_fi
     make_coco(tmp_path)
     record(tmp_path)
     trials = list(read_set("coco-search18-tp", tmp_path))
-    with_gaze = [trial for trial in trials if trial.trajectory is not None]
+    with_gaze = [trial for trial in trials if isinstance(trial, RawTrial)]
     assert [(trial.subject, trial.name) for trial in with_gaze] == [("1", "000000005649.jpg")]
     report = QualityReport()
-    prepared = clean(with_gaze[0], Settings(), report)
-    trajectory = prepared.trial.trajectory
+    trajectory = clean(with_gaze[0], CleaningSettings(), report).trajectory
     assert trajectory.rate_hz == 240
     assert trajectory.duration_ms == pytest.approx(346 + 244, abs=5)
     np.testing.assert_allclose(trajectory.xy_px[0], [848.7, 538.2], atol=0.1)
@@ -298,9 +318,9 @@ def test_raw_gaze_of_coco_is_matched_by_viewer_and_picture_and_trimmed_to_the_fi
 def test_raw_gaze_that_misses_the_fixations_is_dropped_and_counted(tmp_path):
     make_coco(tmp_path)
     record(tmp_path, offset_px=40)
-    trial = next(trial for trial in read_set("coco-search18-tp", tmp_path) if trial.trajectory is not None)
+    trial = next(trial for trial in read_set("coco-search18-tp", tmp_path) if isinstance(trial, RawTrial))
     report = QualityReport()
-    assert clean(trial, Settings(), report) is None
+    assert clean(trial, CleaningSettings(), report) is None
     assert dict(report.dropped) == {"no sample within 20 px of the first or last fixation": 1}
 
 
@@ -337,7 +357,7 @@ def test_doves_is_read_at_200_hz(tmp_path):
     assert (one.name, one.subject, one.split, two.split) == ("img001.jpg", "ABT2", "train", "test")
     assert (one.trajectory.rate_hz, len(one.trajectory)) == (200, 1040)
     assert one.frame == Frame(1024, 768, 60)
-    assert clean(one, Settings(), QualityReport()).trial.trajectory.rate_hz == 240
+    assert clean(one, CleaningSettings(), QualityReport()).trajectory.rate_hz == 240
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def test_the_whole_of_coco_search18_is_loaded(real_data):
         splits[trial.split] = splits.get(trial.split, 0) + 1
         assert trial.scanpath.duration_ms is not None
         assert trial.target_box_px is not None
-    assert splits == {"train": 21812, "validation": 3258}
-    assert count == 25070
+    assert splits == {"train": 21812, "validation": 2068}
+    assert count == 23880
     assert fixations > 80000
 
 

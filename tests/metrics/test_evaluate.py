@@ -17,14 +17,14 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import write_scanpaths
-from stdiffeye.metrics import MAIN_METRICS, Referee, evaluate, gap_closed, read_clusters
+from stdiffeye.metrics import MAIN_METRICS, Evaluator, evaluate, gap_closed, read_clusters
 from stdiffeye.metrics.semantics import read_map
 
 DEFAULT = [name for name in MAIN_METRICS if not name.startswith("SSS")]
 
 
 def test_every_metric_goes_through_every_protocol_with_an_interval(make_trials) -> None:
-    result = evaluate(make_trials(6, 4), {"ours": make_trials(6, 5, seed=1)}, draws=200)
+    result = evaluate(make_trials(6, 4), {"ours": make_trials(6, 5, seed=1)}, replicates=200)
     assert list(result.systems) == ["ours", "human", "shuffled", "centre"]
     for name, protocols in result.systems.items():
         assert list(protocols) == ["crps", "mean", "best", "kld"]
@@ -37,9 +37,9 @@ def test_every_metric_goes_through_every_protocol_with_an_interval(make_trials) 
                 assert one.low - 1e-9 <= one.value <= one.high + 1e-9 or protocol == "kld"
 
 
-def test_people_predict_people_better_than_strangers_do(make_trials) -> None:
-    result = evaluate(make_trials(8, 6), {"people": make_trials(8, 6, seed=5)}, protocols=["crps"], draws=100)
-    gaps = result.gap_closed["people"]["crps"]
+def test_viewers_predict_each_other_better_than_viewers_of_other_pictures_do(make_trials) -> None:
+    result = evaluate(make_trials(8, 6), {"others": make_trials(8, 6, seed=5)}, protocols=["crps"], replicates=100)
+    gaps = result.gap_closed["others"]["crps"]
     assert 0.7 < gaps["mean"].value < 1.3
     for metric in DEFAULT:
         better = result.value("human", "crps", metric) < result.value("shuffled", "crps", metric)
@@ -48,29 +48,29 @@ def test_people_predict_people_better_than_strangers_do(make_trials) -> None:
 
 def test_numbers_do_not_depend_on_the_order_of_trials_or_the_frame(make_trials) -> None:
     human, samples = make_trials(5, 4), make_trials(5, 3, seed=1)
-    plain = evaluate(human, {"a": samples}, draws=50)
+    plain = evaluate(human, {"a": samples}, replicates=50)
     rng = np.random.default_rng(0)
     mixed = [samples[k].rescaled(Frame(1024, 768)) for k in rng.permutation(len(samples))]
-    other = evaluate([human[k] for k in rng.permutation(len(human))], {"a": mixed}, draws=50)
+    other = evaluate([human[k] for k in rng.permutation(len(human))], {"a": mixed}, replicates=50)
     for protocol in ("crps", "mean", "best", "kld"):
         for metric in DEFAULT:
             assert other.value("a", protocol, metric) == pytest.approx(plain.value("a", protocol, metric), rel=1e-6)
 
 
 def test_systems_without_durations_lack_what_needs_them(make_trials) -> None:
-    result = evaluate(make_trials(), {"bare": make_trials(seed=1, timed=False)}, draws=0)
+    result = evaluate(make_trials(), {"bare": make_trials(seed=1, timed=False)}, replicates=0)
     assert set(result["bare"]["crps"]) == {"LD", "DFD", "DTW", "TDE", "SM", "SS"}
     assert "bare: no durations, so MM, SM†, SS† are absent" in result.notes
     assert "SM_dur" in result["human"]["crps"]
     assert "—" in str(result)
-    four = evaluate(make_trials(), {"bare": make_trials(seed=1, timed=False)}, metrics=["MM4", "MM"], draws=0)
+    four = evaluate(make_trials(), {"bare": make_trials(seed=1, timed=False)}, metrics=["MM4", "MM"], replicates=0)
     assert set(four["bare"]["crps"]) == {"MM4"}
 
 
 def test_some_trials_without_durations_are_undefined_and_counted(make_trials) -> None:
     human = make_trials(3, 4)
-    human[0] = replace(human[0], scanpath=human[0].scanpath.without_durations())
-    result = evaluate(human, {"a": make_trials(3, 5, seed=1)}, draws=0)
+    human[0] = replace(human[0], scanpath=replace(human[0].scanpath, duration_ms=None, onset_ms=None))
+    result = evaluate(human, {"a": make_trials(3, 5, seed=1)}, replicates=0)
     assert result["a"]["crps"]["SM_dur"].undefined == 5
     assert result["a"]["crps"]["SM"].undefined == 0
     assert any("1 of 12 scanpaths have no durations" in note for note in result.notes)
@@ -78,7 +78,7 @@ def test_some_trials_without_durations_are_undefined_and_counted(make_trials) ->
 
 def test_paths_that_are_all_too_short_give_counts_and_no_number(make_trials, tmp_path: Path) -> None:
     short = [replace(trial, scanpath=trial.scanpath[:2]) for trial in make_trials(3, 4)]
-    result = evaluate(short, {"a": short}, draws=20)
+    result = evaluate(short, {"a": short}, replicates=20)
     for protocol in ("crps", "mean", "best", "kld"):
         one = result["a"][protocol]["MM"]
         assert math.isnan(one.value)
@@ -86,7 +86,7 @@ def test_paths_that_are_all_too_short_give_counts_and_no_number(make_trials, tmp
     result.to_json(tmp_path / "r.json")
     written = json.loads((tmp_path / "r.json").read_text())["systems"]["a"]["crps"]["MM"]
     assert written == {"value": None, "low": None, "high": None, "n": 0, "undefined": 48}
-    padded = evaluate(short, {"a": short}, compat="scandiff", draws=0)
+    padded = evaluate(short, {"a": short}, compat="scandiff", replicates=0)
     assert padded["a"]["crps"]["MM"].undefined == 0
     assert [len(trial.scanpath) for trial in short] == [2] * 12
 
@@ -94,11 +94,11 @@ def test_paths_that_are_all_too_short_give_counts_and_no_number(make_trials, tmp
 def test_compat_invents_durations_and_pools_what_scandiff_pools(make_trials) -> None:
     human, bare = make_trials(3, 4), make_trials(3, 5, seed=1, timed=False)
     uneven = [*human, *make_trials(1, 9, seed=8)[4:]]
-    result = evaluate(uneven, {"bare": bare}, compat="scandiff", draws=0)
+    result = evaluate(uneven, {"bare": bare}, compat="scandiff", replicates=0)
     assert set(result["bare"]["mean"]) == set(DEFAULT)
     dressed = [replace(t, scanpath=replace(t.scanpath, duration_ms=np.full(len(t.scanpath), 100.0))) for t in bare]
-    pooled = evaluate(uneven, {"a": dressed}, average="pooled", draws=0)
-    apart = evaluate(uneven, {"a": dressed}, draws=0)
+    pooled = evaluate(uneven, {"a": dressed}, average="pooled", replicates=0)
+    apart = evaluate(uneven, {"a": dressed}, replicates=0)
     assert result.value("bare", "mean", "SM") == pytest.approx(pooled.value("a", "mean", "SM"))
     assert result.value("bare", "mean", "MM") == pytest.approx(pooled.value("a", "mean", "MM"))
     assert result.value("bare", "mean", "LD") == pytest.approx(apart.value("a", "mean", "LD"))
@@ -112,16 +112,16 @@ def test_scanpaths_are_cut_to_sixteen_fixations(make_trials) -> None:
         for t in human
     ]
     cut = [replace(trial, scanpath=trial.scanpath[:16]) for trial in long]
-    one, other = (evaluate(human, {"a": system}, metrics=["DTW"], draws=0) for system in (long, cut))
+    one, other = (evaluate(human, {"a": system}, metrics=["DTW"], replicates=0) for system in (long, cut))
     assert one.value("a", "crps", "DTW") == other.value("a", "crps", "DTW")
-    whole = evaluate(human, {"a": long}, metrics=["DTW"], draws=0, max_fixations=None)
+    whole = evaluate(human, {"a": long}, metrics=["DTW"], replicates=0, max_fixations=None)
     assert whole.value("a", "crps", "DTW") > one.value("a", "crps", "DTW")
 
 
 def test_stimuli_that_one_side_lacks_are_left_out_and_counted(make_trials) -> None:
     human, samples = make_trials(5, 3), make_trials(6, 3, seed=1)
     some = [trial for trial in samples if trial.name not in ("0.jpg", "1.jpg")]
-    result = evaluate(human, {"a": some}, metrics=["LD"], draws=0)
+    result = evaluate(human, {"a": some}, metrics=["LD"], replicates=0)
     assert result["a"]["crps"]["LD"].n == 3
     assert result.notes == [
         "a: 1 stimuli without humans were left out",
@@ -143,10 +143,10 @@ def test_stimuli_are_matched_by_task_too(make_trials) -> None:
         ({"protocols": ["median"]}, "there is no protocol 'median'"),
         ({"estimator": "unbiased"}, "estimator must be one of printed, fair"),
         ({"average": "all"}, "average must be one of stimulus, pooled"),
-        ({"compat": "hat"}, "compat knows 'scandiff' only"),
+        ({"compat": "hat"}, "compat must be 'scandiff' or None"),
         ({"mode": "joint"}, "there is no mode 'joint'"),
         ({"max_fixations": 0}, "max_fixations must be at least 1"),
-        ({"draws": -1}, "draws must be ≥ 0"),
+        ({"replicates": -1}, "replicates must be ≥ 0"),
         ({"mode": "extracted"}, "has no trajectory; leave --trajectories out"),
         ({"mode": "pointwise", "metrics": ["MM"]}, "MM are not defined on raw samples"),
     ],
@@ -161,7 +161,7 @@ def test_the_same_sample_twice_is_refused(make_trials) -> None:
     with pytest.raises(InputError, match=r"'a' has '0.jpg' twice by viewer or sample '0'"):
         evaluate(make_trials(2, 3), {"a": [*samples, samples[0]]})
     nameless = [replace(trial, subject="") for trial in samples]
-    assert evaluate(make_trials(2, 3), {"a": nameless}, metrics=["LD"], draws=0)["a"]["crps"]["LD"].n == 2
+    assert evaluate(make_trials(2, 3), {"a": nameless}, metrics=["LD"], replicates=0)["a"]["crps"]["LD"].n == 2
 
 
 def test_names_of_reference_rows_and_empty_input_are_refused(make_trials) -> None:
@@ -185,19 +185,19 @@ def test_more_comparisons_than_memory_holds_are_refused_before_they_start() -> N
 def test_ten_million_fixations_are_cut_or_refused() -> None:
     long = Scanpath(np.tile([[1.0, 2.0], [300.0, 200.0]], (1_250_000, 1)), Frame(512, 384))
     trials = [Trial(f"{number}.jpg", "1", long) for number in range(2)]
-    assert evaluate(trials, {"a": trials}, metrics=["DTW"], draws=0).value("a", "mean", "DTW") == 0
+    assert evaluate(trials, {"a": trials}, metrics=["DTW"], replicates=0).value("a", "mean", "DTW") == 0
     with pytest.raises(InputError, match="paths of up to 2500000 points are too long to align"):
         evaluate(trials, {"a": trials}, metrics=["DTW"], max_fixations=None)
 
 
 def test_one_stimulus_alone_has_no_reference_rows(make_trials) -> None:
-    result = evaluate(make_trials(1, 4), {"a": make_trials(1, 4, seed=1)}, metrics=["LD"], draws=10)
+    result = evaluate(make_trials(1, 4), {"a": make_trials(1, 4, seed=1)}, metrics=["LD"], replicates=10)
     assert list(result.systems) == ["a"]
     assert any("no reference rows" in note for note in result.notes)
 
 
-def test_one_viewer_per_stimulus_leaves_people_uncompared_and_says_so(make_trials) -> None:
-    result = evaluate(make_trials(3, 1), {"a": make_trials(3, 2, seed=1)}, metrics=["LD"], draws=20)
+def test_one_viewer_per_stimulus_leaves_humans_uncompared_and_says_so(make_trials) -> None:
+    result = evaluate(make_trials(3, 1), {"a": make_trials(3, 2, seed=1)}, metrics=["LD"], replicates=20)
     assert not math.isnan(result.value("a", "crps", "LD"))
     assert math.isnan(result.value("a", "kld", "LD"))
     assert math.isnan(result.value("human", "crps", "LD"))
@@ -230,24 +230,24 @@ def test_gaps_are_compared_on_the_metrics_that_both_systems_have(make_trials) ->
 def test_fair_crps_has_no_diagonal(make_trials) -> None:
     human, samples = make_trials(3, 4), make_trials(3, 5, seed=1)
     printed, fair = (
-        evaluate(human, {"a": samples}, metrics=["DTW"], estimator=kind, draws=0).value("a", "crps", "DTW")
+        evaluate(human, {"a": samples}, metrics=["DTW"], estimator=kind, replicates=0).value("a", "crps", "DTW")
         for kind in ("printed", "fair")
     )
-    mean = evaluate(human, {"a": samples}, metrics=["DTW"], draws=0).value("a", "mean", "DTW")
+    mean = evaluate(human, {"a": samples}, metrics=["DTW"], replicates=0).value("a", "mean", "DTW")
     assert mean - fair == pytest.approx((mean - printed) * 5 / 4)
 
 
-def test_a_referee_gives_what_evaluate_gives(make_trials) -> None:
+def test_an_evaluator_gives_what_evaluate_gives(make_trials) -> None:
     human, samples = make_trials(6, 5), make_trials(6, 5, seed=1)
-    whole = evaluate(human, {"model": samples}, draws=0)
-    referee = Referee(human)
-    gaps = referee.gap_closed(samples)
+    whole = evaluate(human, {"model": samples}, replicates=0)
+    evaluator = Evaluator(human)
+    gaps = evaluator.gap_closed(samples)
     for metric in ("LD", "DFD", "DTW", "TDE", "MM", "SM", "SM_dur"):
         assert gaps[metric] == pytest.approx(whole.gap_closed["model"]["crps"][metric].value)
-        assert referee.crps(samples)[metric] == pytest.approx(whole.value("model", "crps", metric))
+        assert evaluator.crps(samples)[metric] == pytest.approx(whole.value("model", "crps", metric))
     assert gap_closed(human, samples)["mean"] == pytest.approx(gaps["mean"])
     with pytest.raises(InputError, match="gaze for 5 of 6 stimuli"):
-        referee.judge([trial for trial in samples if trial.name != "0.jpg"])
+        evaluator.evaluate([trial for trial in samples if trial.name != "0.jpg"])
 
 
 def _with_trajectory(trial: Trial) -> Trial:
@@ -258,13 +258,13 @@ def _with_trajectory(trial: Trial) -> Trial:
 def test_trajectories_are_compared_by_extracted_fixations_or_by_samples(make_trials) -> None:
     human, samples = make_trials(2, 3), make_trials(2, 3, seed=1)
     gaze, generated = [_with_trajectory(t) for t in human], [_with_trajectory(t) for t in samples]
-    extracted = evaluate(gaze, {"a": generated}, mode="extracted", metrics=["LD", "SM_dur"], draws=0)
+    extracted = evaluate(gaze, {"a": generated}, mode="extracted", metrics=["LD", "SM_dur"], replicates=0)
     assert extracted["a"]["crps"]["SM_dur"].n == 2
     assert "Trajectory (extracted) comparison" in str(extracted)
-    pointwise = evaluate(gaze, {"a": generated}, mode="pointwise", rate_hz=60, draws=0)
+    pointwise = evaluate(gaze, {"a": generated}, mode="pointwise", rate_hz=60, replicates=0)
     assert list(pointwise["a"]["crps"]) == ["LD", "DFD", "DTW", "TDE"]
     assert "Trajectory (pointwise) at 60 Hz" in str(pointwise)
-    slower = evaluate(gaze, {"a": generated}, mode="pointwise", rate_hz=30, draws=0)
+    slower = evaluate(gaze, {"a": generated}, mode="pointwise", rate_hz=30, replicates=0)
     assert slower.value("a", "mean", "DTW") < pointwise.value("a", "mean", "DTW")
     with pytest.raises(InputError, match="has a trajectory but no scanpath; use --trajectories extracted"):
         evaluate(gaze, {"a": generated})
@@ -282,7 +282,7 @@ def test_a_trial_that_lost_most_samples_is_not_compared_point_by_point(make_tria
 def test_tables_are_written_in_every_form(make_trials, tmp_path: Path) -> None:
     human = make_trials(4, 4)
     systems = {"a_b": make_trials(4, 4, seed=1), "c&d": make_trials(4, 4, seed=2, noise_px=90)}
-    result = evaluate(human, systems, metrics=["LD", "SM"], protocols=["crps", "kld"], compare=True, draws=50)
+    result = evaluate(human, systems, metrics=["LD", "SM"], protocols=["crps", "kld"], compare=True, replicates=50)
     markdown = result.to_markdown(tmp_path / "t.md")
     assert "| CRPS | LD↓ | SM↑ |" in markdown
     assert "**" in markdown
@@ -381,8 +381,8 @@ def test_the_verb_prints_json_for_programs(files: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--generated", "ours.json"), "--generated wants NAME=FILE, got 'ours.json'"),
-        (("--generated", "a=ours.json", "a=other.json"), "two systems are called 'a'"),
+        (("--generated", "a="), "expected NAME=FILE, got 'a='"),
+        (("--generated", "a=ours.json", "a=other.json"), "two files are called 'a'"),
         (("--generated", "a=nowhere.json"), "nowhere.json"),
         (("--generated", "a=empty.json"), "empty.json"),
         (("--generated", "human=ours.json"), "a system cannot be called 'human'"),
@@ -453,7 +453,7 @@ def test_reference_rows_of_osie_are_those_known(real_data: Path) -> None:
     paths = [Scanpath(np.column_stack([row["X"], row["Y"]]), Frame(800, 600), row["T"]) for row in rows]
     trials = [Trial(row["name"], str(row["subject"]), path) for row, path in zip(rows, paths, strict=True)]
     metrics = ["LD", "DFD", "DTW", "TDE", "MM", "SM", "SM_dur"]
-    result = evaluate(trials, {"same": trials}, metrics=metrics, protocols=["crps"], draws=0)
+    result = evaluate(trials, {"same": trials}, metrics=metrics, protocols=["crps"], replicates=0)
     known = {
         "human": [7.516, 110.53, 528.0, 0.0517, 0.3971, 0.1747, 0.1727],
         "shuffled": [9.151, 117.83, 754.2, 0.0725, 0.3815, 0.0699, 0.0633],

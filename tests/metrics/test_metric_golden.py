@@ -14,9 +14,9 @@ import pytest
 from stdiffeye.gaze import Scanpath
 from stdiffeye.metrics.clusters import best_centres
 from stdiffeye.metrics.pairs import Pairs
-from stdiffeye.metrics.paths import EVALUATION_FRAME, Paths, pack
+from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
 from stdiffeye.metrics.protocols import best_of, compare, crps, histograms, mean_pair
-from stdiffeye.metrics.spec import METRICS, Context, scores, specs, with_parts
+from stdiffeye.metrics.spec import METRICS, Context, scores, specs, with_components
 
 pytestmark = pytest.mark.golden
 
@@ -52,7 +52,7 @@ def _semantic(folder: Path, name: str) -> np.ndarray:
     return np.load(io.BytesIO(gzip.decompress((folder / f"semantic_{name}.npy.gz").read_bytes())))
 
 
-def _pair_sides(folder: Path, padded: bool) -> tuple[Paths, Paths, Pairs]:
+def _pair_sides(folder: Path, padded: bool) -> tuple[PackedScanpaths, PackedScanpaths, Pairs]:
     rows = _load(folder, "pairs")["scanpath_pairs"]
     zeros = np.zeros(len(rows), dtype=np.int64)
     a, b = (pack([_scanpath(row[side]) for row in rows], zeros, padded) for side in "ab")
@@ -91,7 +91,9 @@ def test_the_order_of_arguments_matters_to_time_delay_embedding_as_in_the_refere
 def test_multimatch_returns_the_five_similarities_of_the_reference(golden: Path, key: str) -> None:
     a, b, pairs = _pair_sides(golden, padded=True)
     if "unit" in key:
-        a, b = (Paths(side.xy_px, np.ones_like(side.duration_ms), side.first, side.stimulus) for side in (a, b))
+        a, b = (
+            PackedScanpaths(side.xy_px, np.ones_like(side.duration_ms), side.first, side.stimulus) for side in (a, b)
+        )
     names = [f"MM_{one}" for one in ("vector", "direction", "length", "position", "duration")]
     values = scores(specs(names), a, b, pairs, Context())
     ours = np.column_stack([values[name] for name in names])
@@ -139,7 +141,7 @@ def test_clusters_are_those_of_mean_shift_in_the_reference(golden: Path) -> None
         np.testing.assert_allclose(centres, np.array(wanted[name]["centers"]), atol=1e-9, err_msg=name)
 
 
-def _sides(folder: Path, padded: bool, sizes: dict[str, list[int]] | None) -> tuple[Paths, Paths]:
+def _sides(folder: Path, padded: bool, sizes: dict[str, list[int]] | None) -> tuple[PackedScanpaths, PackedScanpaths]:
     stimuli = _load(folder, "pairs")["protocol_stimuli"]
     sides = []
     for side, place in (("gt", 0), ("gen", 1)):
@@ -163,8 +165,8 @@ def test_every_protocol_returns_the_reference_numbers(golden: Path, metric: str)
     key, padded, tolerance = PROTOCOL_KEYS[metric]
     spec = METRICS[metric]
     human, generated = _sides(golden, padded, None)
-    ensemble = compare(with_parts([spec]), human, generated, _context(golden), 3)
-    humans = compare(with_parts([spec]), human, human, _context(golden), 3, within=False)
+    ensemble = compare(with_components([spec]), human, generated, _context(golden), 3)
+    humans = compare(with_components([spec]), human, human, _context(golden), 3, within=False)
     if metric == "TDE":  # the reference counted its False (too short) as 0
         for table in (ensemble.cross, ensemble.within, humans.cross):
             table["TDE"] = np.nan_to_num(table["TDE"])

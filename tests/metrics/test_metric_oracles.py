@@ -193,14 +193,14 @@ def test_repeated_fixations_do_not_break_clustering() -> None:
 
 def test_crps_of_a_metric_that_is_a_distance_in_space_is_the_energy_score(rng: np.random.Generator) -> None:
     """On single fixations DTW is the Euclidean distance, and CRPS is scoringrules' energy score."""
-    people, samples = rng.uniform(0, 380, (4, 2)), rng.uniform(0, 380, (7, 2))
+    viewers, samples = rng.uniform(0, 380, (4, 2)), rng.uniform(0, 380, (7, 2))
     human, generated = (
         pack([Scanpath([xy], EVALUATION_FRAME) for xy in side], np.zeros(len(side), dtype=np.int64))
-        for side in (people, samples)
+        for side in (viewers, samples)
     )
     ensemble = compare([METRICS["DTW"]], human, generated, Context(), 1)
     for estimator, name in (("printed", "nrg"), ("fair", "fair")):
-        energy = np.mean([scoringrules.es_ensemble(xy, samples, estimator=name) for xy in people])
+        energy = np.mean([scoringrules.es_ensemble(xy, samples, estimator=name) for xy in viewers])
         assert crps(METRICS["DTW"], ensemble, estimator).value[0] == pytest.approx(energy, rel=1e-6)
 
 

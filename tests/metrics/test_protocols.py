@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
-from stdiffeye.metrics.bootstrap import Draws, difference, gap_closed, of_series, resamples
+from stdiffeye.metrics.bootstrap import Replicates, difference, gap_closed, of_series, resamples
 from stdiffeye.metrics.functions import pairwise
-from stdiffeye.metrics.paths import EVALUATION_FRAME, Paths, pack
+from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
 from stdiffeye.metrics.protocols import Ensemble, Series, best_of, compare, crps, histograms, leave_one_out, mean_pair
 from stdiffeye.metrics.references import Humans, centred, shuffled
 from stdiffeye.metrics.spec import METRICS, Context
@@ -22,7 +22,7 @@ from stdiffeye.metrics.spec import METRICS, Context
 DTW, TDE, SM, MM = (METRICS[name] for name in ("DTW", "TDE", "SM", "MM"))
 
 
-def _paths(sizes: list[int], seed: int, shortest: int = 3) -> tuple[Paths, list[list[np.ndarray]]]:
+def _paths(sizes: list[int], seed: int, shortest: int = 3) -> tuple[PackedScanpaths, list[list[np.ndarray]]]:
     rng = np.random.default_rng(seed)
     groups = [
         [np.column_stack([rng.uniform(0, 380, (n, 2)), rng.gamma(5, 50, n)]) for n in rng.integers(shortest, 9, size)]
@@ -34,16 +34,16 @@ def _paths(sizes: list[int], seed: int, shortest: int = 3) -> tuple[Paths, list[
 
 @pytest.fixture
 def unbalanced() -> tuple[Ensemble, list[list[np.ndarray]], list[list[np.ndarray]]]:
-    human, people = _paths([4, 2, 3], 0)
+    human, viewers = _paths([4, 2, 3], 0)
     generated, samples = _paths([3, 5, 2], 1)
-    return compare([DTW, TDE, SM, MM], human, generated, Context(), 3), people, samples
+    return compare([DTW, TDE, SM, MM], human, generated, Context(), 3), viewers, samples
 
 
 @pytest.mark.parametrize("spec", [DTW, TDE, SM, MM], ids=lambda spec: spec.name)
 def test_protocols_are_their_formulas(spec, unbalanced) -> None:
-    ensemble, people, samples = unbalanced
+    ensemble, viewers, samples = unbalanced
     for number in range(3):
-        cross = pairwise(spec.name, people[number], samples[number])
+        cross = pairwise(spec.name, viewers[number], samples[number])
         within = pairwise(spec.name, samples[number])
         size = len(samples[number])
         assert mean_pair(spec, ensemble).value[number] == pytest.approx(cross.mean())
@@ -58,9 +58,9 @@ def test_protocols_are_their_formulas(spec, unbalanced) -> None:
 @pytest.mark.parametrize("estimator", ["printed", "fair"])
 @pytest.mark.parametrize("spec", [DTW, TDE, SM], ids=lambda spec: spec.name)
 def test_the_human_row_leaves_one_viewer_out(spec, estimator) -> None:
-    human, people = _paths([4, 3], 2)
+    human, viewers = _paths([4, 3], 2)
     rows = leave_one_out(spec, compare([spec], human, human, Context(), 2, within=False), estimator)
-    for number, group in enumerate(people):
+    for number, group in enumerate(viewers):
         wanted = {"crps": [], "mean": [], "best": []}
         for viewer in range(len(group)):
             others = group[:viewer] + group[viewer + 1 :]
@@ -77,11 +77,11 @@ def test_the_human_row_leaves_one_viewer_out(spec, estimator) -> None:
 
 
 def test_kld_is_that_of_two_normalised_histograms(unbalanced) -> None:
-    ensemble, people, samples = unbalanced
+    ensemble, viewers, samples = unbalanced
     human, _ = _paths([4, 2, 3], 0)
     humans = compare([DTW], human, human, Context(), 3, within=False)
-    own = np.concatenate([pairwise("DTW", group)[np.triu_indices(len(group), 1)] for group in people])
-    other = np.concatenate([pairwise("DTW", *both).ravel() for both in zip(people, samples, strict=True)])
+    own = np.concatenate([pairwise("DTW", group)[np.triu_indices(len(group), 1)] for group in viewers])
+    other = np.concatenate([pairwise("DTW", *both).ravel() for both in zip(viewers, samples, strict=True)])
     bins = np.linspace(min(own.min(), other.min()), max(own.max(), other.max()), 100)
     p, q = (np.histogram(values, bins)[0] / len(values) for values in (own, other))
     q = (q + 1e-10) / (q + 1e-10).sum()
@@ -100,7 +100,7 @@ def test_a_model_that_is_the_humans_has_a_kld_of_zero_when_scores_are_all_alike(
 def test_a_deterministic_generators_crps_is_its_mean_less_half_its_own_score(seed: int) -> None:
     human, _ = _paths([3, 4], seed)
     one, _ = _paths([1, 1], seed + 1)
-    repeated = one.taken(np.array([0, 0, 0, 1, 1]))
+    repeated = one.subset(np.array([0, 0, 0, 1, 1]))
     for spec in (DTW, TDE, SM, MM):
         ensemble = compare([spec], human, repeated, Context(), 2)
         own = 0.0 if spec.direction == "lower" else 1.0
@@ -127,7 +127,7 @@ def test_the_order_of_samples_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     order = np.concatenate([rng.permutation(5), 5 + rng.permutation(3)])
     for spec in (DTW, TDE, SM, MM):
-        one, other = (compare([spec], human, paths, Context(), 2) for paths in (generated, generated.taken(order)))
+        one, other = (compare([spec], human, paths, Context(), 2) for paths in (generated, generated.subset(order)))
         for judge in (partial(crps, estimator="printed"), best_of, mean_pair):
             np.testing.assert_allclose(judge(spec, one).value, judge(spec, other).value, rtol=1e-9)
 
@@ -143,7 +143,7 @@ def test_undefined_scores_are_left_out_as_if_the_short_path_were_not_there() -> 
         assert np.isnan(cut.cross[spec.name]).sum() == 3
         for judge in (partial(crps, estimator="printed"), partial(crps, estimator="fair"), best_of):
             assert judge(spec, cut).value[0] == pytest.approx(judge(spec, whole).value[0])
-    nothing = compare([MM], human, short.taken(np.array([4])), Context(), 1)
+    nothing = compare([MM], human, short.subset(np.array([4])), Context(), 1)
     assert np.isnan(crps(MM, nothing, "printed").value).all()
     assert crps(MM, nothing, "printed").weight[0] == 0
 
@@ -209,7 +209,7 @@ def test_the_paired_test_sees_a_difference_that_intervals_hide() -> None:
 
 
 def test_gap_closed_is_0_for_strangers_and_1_for_viewers() -> None:
-    human, stranger = Draws(2.0, np.array([2.0, 2.1])), Draws(4.0, np.array([4.0, 4.1]))
+    human, stranger = Replicates(2.0, np.array([2.0, 2.1])), Replicates(4.0, np.array([4.0, 4.1]))
     assert gap_closed(stranger, human, stranger).value == 0
     assert gap_closed(human, human, stranger).value == 1
     assert math.isnan(gap_closed(human, human, human).value)

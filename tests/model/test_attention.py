@@ -7,8 +7,8 @@ import torch
 
 from stdiffeye.errors import InputError
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
-from stdiffeye.model.parts import BlockConfig, CrossAttention, Geometry, Ragged, over_neighbours
-from stdiffeye.model.picture import DensityHead, Fusion, PictureConfig, grid_centres
+from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres
+from stdiffeye.model.layers import AttentionGeometry, BlockConfig, CrossAttention, Ragged, over_neighbours
 
 TINY = DenoiserConfig(channels=3, max_tokens=12, width=16, depth=2, heads=2, feedforward=32, dropout=0.0, hidden=16)
 MODERN = {"norm": "pre", "cross_query": "stream", "time": "adaln", "hidden": 0}
@@ -37,32 +37,34 @@ def neutral_attention() -> CrossAttention:
 @pytest.mark.parametrize("sigma", [0.05, 0.3, 0.9, 0.9999])
 def test_denoising_attention_is_the_posterior_mean_of_a_density(sigma):
     generator = torch.Generator().manual_seed(0)
-    place = grid_centres(6, 8) * 4 - 2
+    position = grid_centres(6, 8) * 4 - 2
     log_density = (2 * torch.randn(1, 48, generator=generator)).log_softmax(-1)
     alpha = (1 - sigma**2) ** 0.5
     levels = torch.full((1,), alpha), torch.full((1,), sigma)
     z = torch.randn(1, 10, 2, generator=generator)
     attention = neutral_attention()
     tokens = torch.randn(1, 10, 4, generator=generator)
-    keys_values = attention.keys_values(torch.randn(1, 48, 4, generator=generator), place, log_density)
-    where = Geometry.of(z, *levels, cell=0.0)
+    keys_values = attention.keys_values(torch.randn(1, 48, 4, generator=generator), position, log_density)
+    where = AttentionGeometry.of(z, *levels, cell=0.0)
     answer = attention(tokens.flatten(0, 1), Ragged(tokens, None), keys_values, torch.zeros(1, 5), where)
-    likelihood = -((z[0, :, None] - alpha * place) ** 2).sum(-1) / (2 * sigma**2)
+    likelihood = -((z[0, :, None] - alpha * position) ** 2).sum(-1) / (2 * sigma**2)
     posterior = (log_density + likelihood).softmax(-1)
-    torch.testing.assert_close(answer[:, :2], posterior @ place, rtol=1e-3, atol=1e-4)
-    noise = (z[0] - alpha * posterior @ place) / sigma
+    torch.testing.assert_close(answer[:, :2], posterior @ position, rtol=1e-3, atol=1e-4)
+    noise = (z[0] - alpha * posterior @ position) / sigma
     torch.testing.assert_close(answer[:, 2:], -noise / 2**0.5, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(
-    "switches", [{}, MODERN, {**MODERN, "positions": "relative", "reach": 3, "convolution": 3, "gated": True}], ids=str
+    "switches",
+    [{}, MODERN, {**MODERN, "positions": "relative", "max_relative_distance": 3, "convolution": 3, "gated": True}],
+    ids=str,
 )
 def test_padding_never_leaks(switches):
     denoiser = made(DenoiserConfig(**(vars(TINY) | switches)))
     generator = torch.Generator().manual_seed(1)
     z = torch.randn(3, 12, 3, generator=generator)
     valid = torch.arange(12) < torch.tensor([[12], [5], [1]])
-    picture = denoiser.look(torch.randn(1, 6, 16, generator=generator), grid_centres(2, 3))
+    picture = denoiser.encode_image(torch.randn(1, 6, 16, generator=generator), grid_centres(2, 3))
     garbage = torch.where(valid[..., None], z, torch.full_like(z, 1e3))
     with torch.no_grad():
         clean, dirty = (denoiser(x, torch.full((3,), 10.0), picture=picture, valid=valid) for x in (z, garbage))
@@ -73,7 +75,7 @@ def test_padding_never_leaks(switches):
 
 
 def test_mirror_images_are_told_apart_only_where_asked():
-    denoiser = made(DenoiserConfig(**(vars(TINY) | {"sided": True})))
+    denoiser = made(DenoiserConfig(**(vars(TINY) | {"mirror_embedding": True})))
     z, time = torch.randn(2, 12, 3, generator=torch.Generator().manual_seed(1)), torch.full((2,), 10.0)
     with torch.no_grad():
         usual, same, one = (
@@ -90,8 +92,8 @@ def test_viewers_of_a_picture_share_its_keys_and_values():
     z, features = torch.randn(4, 12, 3, generator=generator), torch.randn(2, 6, 16, generator=generator)
     time = torch.full((4,), 10.0)
     with torch.no_grad():
-        shared = denoiser(z, time, picture=denoiser.look(features, grid_centres(2, 3)))
-        each = denoiser.look(features.repeat_interleave(2, 0), grid_centres(2, 3))
+        shared = denoiser(z, time, picture=denoiser.encode_image(features, grid_centres(2, 3)))
+        each = denoiser.encode_image(features.repeat_interleave(2, 0), grid_centres(2, 3))
         torch.testing.assert_close(shared, denoiser(z, time, picture=each))
 
 
@@ -104,7 +106,7 @@ def test_gradients_reach_every_parameter(switches):
     for _ in range(2):  # gates begin at zero: what is behind them hears of the loss in the second step
         optimiser.zero_grad()
         output = denoiser(
-            torch.randn(2, 12, 3), torch.tensor([3.0, 700.0]), picture=denoiser.look(picture, torch.zeros(6, 2))
+            torch.randn(2, 12, 3), torch.tensor([3.0, 700.0]), picture=denoiser.encode_image(picture, torch.zeros(6, 2))
         )
         (output - torch.randn(2, 12, 3)).square().mean().backward()
         optimiser.step()
@@ -114,16 +116,18 @@ def test_gradients_reach_every_parameter(switches):
 
 def test_fusion_is_one_linear_layer_over_the_concatenation():
     torch.manual_seed(0)
-    fusion = Fusion(PictureConfig(channels=5, rows=2, columns=3, width=8, dropout=0.0)).eval()
-    features, words = torch.randn(2, 6, 5), torch.randn(2, 512)
-    joined = torch.cat([fusion.image(features) + fusion.position, fusion.text(words)[:, None].expand(2, 6, 8)], -1)
+    fusion = Fusion(ImageConfig(channels=5, rows=2, columns=3, width=8, dropout=0.0)).eval()
+    features, text_embedding = torch.randn(2, 6, 5), torch.randn(2, 512)
+    joined = torch.cat(
+        [fusion.image(features) + fusion.position, fusion.text(text_embedding)[:, None].expand(2, 6, 8)], -1
+    )
     weight = torch.cat([fusion.fuse_image.weight, fusion.fuse_text.weight], 1)
     expected = torch.relu(joined @ weight.T + fusion.fuse_image.bias)
-    torch.testing.assert_close(fusion(features, words), expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(fusion(features, text_embedding), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_the_density_is_a_distribution_with_a_bias_per_manner():
-    head = DensityHead(PictureConfig(channels=5, rows=2, columns=3, width=8), sets=1)
+def test_the_density_is_a_distribution_with_a_bias_per_style():
+    head = DensityHead(ImageConfig(channels=5, rows=2, columns=3, width=8), sets=1)
     with torch.no_grad():
         head.centre_bias[1, 4] = 1.0
     v_joint = torch.randn(1, 6, 8).expand(2, 6, 8)
@@ -154,12 +158,12 @@ def test_gates_pass_the_input_on():
 
 def test_gradients_stay_small_where_a_head_has_learned_to_be_sharp():
     generator = torch.Generator().manual_seed(0)
-    place, levels = grid_centres(24, 32) * 4 - 2, (torch.full((1,), 1.0), torch.full((1,), 0.01))
+    position, levels = grid_centres(24, 32) * 4 - 2, (torch.full((1,), 1.0), torch.full((1,), 0.01))
     attention = neutral_attention()
     attention.geometry.bias.data[0] = 25.0
     tokens, z = torch.randn(1, 200, 4, generator=generator), torch.randn(1, 200, 2, generator=generator)
-    keys_values = attention.keys_values(torch.zeros(1, 768, 4), place, None)
-    where = Geometry.of(z, *levels, cell=0.05)
+    keys_values = attention.keys_values(torch.zeros(1, 768, 4), position, None)
+    where = AttentionGeometry.of(z, *levels, cell=0.05)
     answer = attention(tokens.flatten(0, 1), Ragged(tokens, None), keys_values, torch.zeros(1, 5), where)
     answer.square().mean().backward()
     largest = max(float(p.grad.abs().max()) for p in attention.parameters() if p.grad is not None)

@@ -9,8 +9,8 @@ from stdiffeye.model.conditions import Conditions
 
 def test_rows_of_which_the_same_is_known_are_of_one_kind():
     seconds = torch.tensor([3.0, 3.0, torch.nan, 3.0, torch.nan])
-    manner, length = torch.tensor([1, 1, 1, 2, 1]), torch.tensor([5, 5, 5, 5, 5])
-    known = Conditions(manner, seconds, torch.zeros(5), length, torch.zeros(5, dtype=torch.bool))
+    style, length = torch.tensor([1, 1, 1, 2, 1]), torch.tensor([5, 5, 5, 5, 5])
+    known = Conditions(style, seconds, torch.zeros(5), length, torch.zeros(5, dtype=torch.bool))
     rows, alike = known.kinds()
     assert len(rows) == 3
     assert alike[0] == alike[1]

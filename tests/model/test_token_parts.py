@@ -7,8 +7,8 @@ import torch
 
 from stdiffeye.diffusion import categorical
 from stdiffeye.errors import InputError
-from stdiffeye.model.parts import sinusoid
-from stdiffeye.model.picture import grid_centres
+from stdiffeye.model.image import grid_centres
+from stdiffeye.model.layers import sinusoid
 from stdiffeye.model.tokens import (
     IndexAdded,
     IndexCode,
@@ -106,7 +106,7 @@ TINY = UNetConfig(width=8, multipliers=(1, 2, 2), blocks=2, heads=2, groups=2, d
 def test_the_unet_takes_any_length_and_every_parameter_learns():
     torch.manual_seed(0)
     unet = UNet(TINY, channels=2, picture_width=8)
-    picture = unet.look(torch.randn(1, 6, 8), grid_centres(2, 3))
+    picture = unet.encode_image(torch.randn(1, 6, 8), grid_centres(2, 3))
     output = unet(torch.randn(2, 21, 2), torch.tensor([1.0, 500.0]), picture=picture)
     assert output.shape == (2, 21, 2)
     output.square().mean().backward()
@@ -117,13 +117,13 @@ def test_the_unet_sees_the_picture():
     torch.manual_seed(0)
     unet = UNet(TINY, channels=2, picture_width=8).eval()
     z, time = torch.randn(1, 16, 2), torch.tensor([10.0])
-    one, other = (unet(z, time, picture=unet.look(torch.randn(1, 6, 8), grid_centres(2, 3))) for _ in range(2))
+    one, other = (unet(z, time, picture=unet.encode_image(torch.randn(1, 6, 8), grid_centres(2, 3))) for _ in range(2))
     assert not torch.allclose(one, other)
 
 
 def test_gaze_and_picture_at_the_same_place_have_the_same_code():
-    place = grid_centres(3, 4)
-    near = (place_code(place, 32) @ place_code(place[5], 32)).argmax()
+    position = grid_centres(3, 4)
+    near = (place_code(position, 32) @ place_code(position[5], 32)).argmax()
     assert near == 5
 
 

@@ -8,14 +8,14 @@ import torch
 from tiny import DENOISER, PICTURE, TOKENS, path_of, recordings, scanpaths, sources
 
 from stdiffeye.data.batches import stimuli_of
-from stdiffeye.systems.coarse import Coarse
-from stdiffeye.systems.coarse_config import CoarseConfig
-from stdiffeye.systems.config import overlay
-from stdiffeye.systems.draws import Draws
-from stdiffeye.systems.fine import Fine, FineConfig
-from stdiffeye.systems.part import BatchPlan, Options
-from stdiffeye.systems.tokens import Tokens
-from stdiffeye.systems.tokens_config import TokensConfig
+from stdiffeye.systems.base import BatchPlan, SamplingOptions
+from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
+from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
+from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage, TrajectoryStageConfig
+from stdiffeye.systems.presets import overlay
+from stdiffeye.systems.st_diffeye.config import STDiffEyeConfig
+from stdiffeye.systems.st_diffeye.model import STDiffEye
+from stdiffeye.systems.step_random import StepRandom
 
 PICTURES = 2
 NEAR_PX, FAR_PX = 60, 150  # of 1024: as good as learned; how far apart the pictures' own places are
@@ -39,7 +39,7 @@ def learn(
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = rate * min(1.0, (step + 1) / 20, 3 * (1 - step / steps))
-        loss = part.loss(few[step % len(few)], Draws(0, step))["total"]
+        loss = part.loss(few[step % len(few)], StepRandom(0, step))["total"]
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -48,9 +48,9 @@ def learn(
     return losses
 
 
-def looks(world):
+def queries(world):
     store = world.stores[0]
-    return [world.look(stimulus, store[0].frame, None) for stimulus in stimuli_of(store, "train")]
+    return [world.query(stimulus, store[0].frame, None) for stimulus in stimuli_of(store, "train")]
 
 
 def distance_px(generated, wanted) -> float:
@@ -71,7 +71,7 @@ def traces(tmp_path_factory):
 
 
 def assert_scanpaths_are_reproduced(part, world) -> None:
-    drawn = part.scanpaths(looks(world), [[1, 2]] * PICTURES, Options(steps=25))
+    drawn = part.scanpaths(queries(world), [[1, 2]] * PICTURES, SamplingOptions(steps=25))
     for number, samples in enumerate(drawn):
         for path in samples:
             assert len(path) == len(path_of(number))
@@ -81,8 +81,12 @@ def assert_scanpaths_are_reproduced(part, world) -> None:
 
 def test_the_coarse_half_learns_scanpaths_by_heart(paths):
     torch.manual_seed(0)
-    config = overlay(CoarseConfig(forget=0.0, forget_picture=0.0), {"picture": PICTURE, "denoiser": DENOISER}, "coarse")
-    part = Coarse(config)
+    config = overlay(
+        ScanpathStageConfig(condition_dropout=0.0, image_dropout=0.0),
+        {"image": PICTURE, "denoiser": DENOISER},
+        "scanpath",
+    )
+    part = ScanpathStage(config)
     learn(part, paths, 400, 5e-3, viewers=4)
     assert_scanpaths_are_reproduced(part, paths)
 
@@ -90,18 +94,22 @@ def test_the_coarse_half_learns_scanpaths_by_heart(paths):
 def test_a_habit_of_looking_left_first_survives_learning_from_mirror_images(tmp_path):
     torch.manual_seed(0)
     world = sources(tmp_path, scanpaths(tmp_path, 4, viewers=1, habit_px=[(256, 384), (768, 384)]))
-    config = overlay(CoarseConfig(forget=0.0, forget_picture=0.0), {"picture": PICTURE, "denoiser": DENOISER}, "coarse")
-    part = Coarse(config)
+    config = overlay(
+        ScanpathStageConfig(condition_dropout=0.0, image_dropout=0.0),
+        {"image": PICTURE, "denoiser": DENOISER},
+        "scanpath",
+    )
+    part = ScanpathStage(config)
     learn(part, world, 300, 5e-3, stimuli=4, viewers=3, augment=True)
-    for samples in part.scanpaths(looks(world), [range(8)] * 4, Options(steps=12)):
+    for samples in part.scanpaths(queries(world), [range(8)] * 4, SamplingOptions(steps=12)):
         assert np.mean([path.xy_px[0, 0] < 512 < path.xy_px[-1, 0] for path in samples]) > 0.9
 
 
 def test_scandiffs_form_learns_scanpaths_by_heart(paths):
     torch.manual_seed(0)
-    part = Tokens(
+    part = STDiffEye(
         overlay(
-            overlay(TokensConfig(), TOKENS, "t"),
+            overlay(STDiffEyeConfig(), TOKENS, "t"),
             {"modality": "scanpath", "loss": {"recon": 10.0, "validity": 3.0}},
             "t",
         )
@@ -114,10 +122,10 @@ def test_the_joint_form_learns_trajectories_by_heart(traces):
     torch.manual_seed(0)
     switches = {"space": "data", "patch": 8, "length": "first", "noise": EDM, "sampler": "heun"}
     switches |= {"denoiser": MODERN, "loss": {"recon": 0.0}, "time_channel": False}
-    part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), switches, "t"))
+    part = STDiffEye(overlay(overlay(STDiffEyeConfig(), TOKENS, "t"), switches, "t"))
     learn(part, traces, 400, 1e-2, viewers=4)
     store = traces.stores[0]
-    drawn = part.trajectories(looks(traces), [[1]] * PICTURES, Options(steps=12))
+    drawn = part.trajectories(queries(traces), [[1]] * PICTURES, SamplingOptions(steps=12))
     for number, (trajectory,) in enumerate(drawn):
         human = store[number].trajectory
         assert abs(len(trajectory) - len(human)) <= 8
@@ -128,20 +136,22 @@ def test_the_joint_form_learns_trajectories_by_heart(traces):
 def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
     torch.manual_seed(0)
     switches = {"patch": 16, "noise": {"diffusion_steps": 100}, "loss": {"recon": 20.0}}
-    part = Tokens(overlay(overlay(TokensConfig(), TOKENS, "t"), switches, "t"))
+    part = STDiffEye(overlay(overlay(STDiffEyeConfig(), TOKENS, "t"), switches, "t"))
     learn(part, traces, 400, 8e-3, viewers=3)
     store = traces.stores[0]
-    for number, look in enumerate(looks(traces)):
-        (gaze,) = part.generate(look, [1], Options(steps=30))
+    for number, query in enumerate(queries(traces)):
+        (gaze,) = part.generate(query, [1], SamplingOptions(steps=30))
         human = store[number].trajectory
         assert abs(len(gaze.xy) - len(human)) <= 8
-        assert distance_px(gaze.xy * look.frame.size_px, human.xy_px) < NEAR_PX
+        assert distance_px(gaze.xy * query.frame.size_px, human.xy_px) < NEAR_PX
         n = min(len(gaze.xy), len(human))
         assert np.abs(gaze.rho[:n] - store.rho(number)[:n]).mean() < 0.1
 
 
 def test_the_fine_half_learns_a_recording_by_heart(traces):
     torch.manual_seed(0)
-    part = Fine(overlay(FineConfig(crop_s=0.4), {"denoiser": DENOISER | {"depth": 2}}, "fine"))
+    part = TrajectoryStage(
+        overlay(TrajectoryStageConfig(crop_s=0.4), {"denoiser": DENOISER | {"depth": 2}}, "trajectory")
+    )
     losses = learn(part, traces, 300, 5e-3, viewers=3)
     assert np.mean(losses[-30:]) < 0.4 * np.mean(losses[:10])

@@ -8,9 +8,9 @@ import yaml
 from tiny import DENOISER, PICTURE, TOKENS, recordings, scanpaths, sources
 
 from stdiffeye.data.batches import stimuli_of
-from stdiffeye.systems.config import load_preset, overlay, part_class, presets, system_config, to_plain
-from stdiffeye.systems.draws import Draws
-from stdiffeye.systems.part import BatchPlan, Options
+from stdiffeye.systems.base import BatchPlan, SamplingOptions
+from stdiffeye.systems.presets import SYSTEMS, load_preset, overlay, presets, system_config, to_plain
+from stdiffeye.systems.step_random import StepRandom
 
 PAPER = {"paper-search-tp", "paper-search-ta", "paper-freeview", "paper-mit1003"}
 ABLATIONS = {
@@ -19,7 +19,7 @@ ABLATIONS = {
 }
 PEERS = {"deepgaze3", "tpp-gaze", "hat", "gazeformer", "gazexplain"}
 OTHERS = PEERS | {
-    "compact",
+    "coarse-to-fine",
     "scandiff",
     "diffeye",
     "joint-small",
@@ -28,11 +28,11 @@ OTHERS = PEERS | {
     "diffeye-small",
 }
 SHRUNK = {
-    "coarse": {"picture": PICTURE, "denoiser": DENOISER},
-    "fine": {},
-    "tokens": TOKENS,
-    "scanpath": {"picture": PICTURE},
+    ("coarse-to-fine", "scanpath"): {"image": PICTURE, "denoiser": DENOISER},
+    ("coarse-to-fine", "trajectory"): {},
+    ("st-diffeye", "gaze"): TOKENS,
 }
+SHRUNK_BASELINE = {"image": PICTURE}
 
 
 @pytest.fixture(scope="module")
@@ -63,42 +63,46 @@ def test_the_papers_form_has_28_4_million_parameters(name):
 
 
 def test_the_papers_form_is_as_section_2_says():
-    config = load_preset("paper-freeview").parts["tokens"]
+    config = load_preset("paper-freeview").stages["gaze"]
     assert (config.token_width, config.max_tokens, config.channels) == (256, 1500, 4)
-    assert load_preset("paper-mit1003").parts["tokens"].token_width == 257
-    assert load_preset("ablation-trajectory").parts["tokens"].channels == 3
-    scandiff = load_preset("scandiff").parts["tokens"]
+    assert load_preset("paper-mit1003").stages["gaze"].token_width == 257
+    assert load_preset("ablation-trajectory").stages["gaze"].channels == 3
+    scandiff = load_preset("scandiff").stages["gaze"]
     assert (scandiff.channels, scandiff.max_tokens) == (3, 16)
-    assert load_preset("joint-small").parts["tokens"].token_width == 24 * 4
+    assert load_preset("joint-small").stages["gaze"].token_width == 24 * 4
 
 
 @pytest.mark.parametrize("name", sorted(PAPER | ABLATIONS | OTHERS))
 def test_a_tiny_form_of_a_preset_trains_a_step_and_generates(name, world):
     config = load_preset(name)
-    for part_name, part_config in config.parts.items():
+    for stage, stage_config in config.stages.items():
         torch.manual_seed(0)
-        shrunk = overlay(part_config, SHRUNK[part_name], part_name)
-        part = part_class(config.system, part_name)(shrunk)
+        shrunk = overlay(stage_config, SHRUNK.get((config.system, stage), SHRUNK_BASELINE), stage)
+        part = SYSTEMS[config.system][stage](shrunk)
         batch = part.batches(world, "train", BatchPlan(2, 2), augment=True).batch(0)
-        losses = part.loss(batch, Draws(0, 0))
+        losses = part.loss(batch, StepRandom(0, 0))
         assert torch.isfinite(losses["total"])
         losses["total"].backward()
         assert any(p.grad is not None and p.grad.any() for p in part.parameters())
-        if part.draws_scanpaths:
+        if part.generates_scanpaths:
             _generates(part.eval(), world)
 
 
 def _generates(part, world) -> None:
     store = world.stores[0]
-    look = world.look(stimuli_of(store, "train")[0], store[0].frame, None)
-    (paths,) = part.scanpaths([look], [[1, 2]], Options(steps=2))
+    query = world.query(stimuli_of(store, "train")[0], store[0].frame, None)
+    (paths,) = part.scanpaths([query], [[1, 2]], SamplingOptions(steps=2))
     assert len(paths) == 2
-    assert all(len(path) >= 1 and path.frame == look.frame for path in paths)
+    assert all(len(path) >= 1 and path.frame == query.frame for path in paths)
 
 
-@pytest.mark.parametrize(("balance", "share"), [(0.0, 1 / 2), (1.0, 2 / 8)])
-def test_a_plan_says_how_stores_of_unequal_size_are_mixed(tmp_path, balance, share):
+@pytest.mark.parametrize(("dataset_exponent", "share"), [(0.0, 1 / 2), (1.0, 2 / 8)])
+def test_a_plan_says_how_stores_of_unequal_size_are_mixed(tmp_path, dataset_exponent, share):
     few, many = (scanpaths(tmp_path / str(pictures), pictures) for pictures in (2, 6))
-    part = part_class("compact", "coarse")(overlay(load_preset("compact").parts["coarse"], SHRUNK["coarse"], "coarse"))
-    batches = part.batches(sources(tmp_path, few, many), "train", BatchPlan(2, 2, balance=balance), augment=False)
+    part = SYSTEMS["coarse-to-fine"]["scanpath"](
+        overlay(load_preset("coarse-to-fine").stages["scanpath"], SHRUNK["coarse-to-fine", "scanpath"], "scanpath")
+    )
+    batches = part.batches(
+        sources(tmp_path, few, many), "train", BatchPlan(2, 2, dataset_exponent=dataset_exponent), augment=False
+    )
     assert batches.source.probability[:2].sum() == pytest.approx(share)

@@ -12,12 +12,12 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from stdiffeye.data.prepare import prepare
+from stdiffeye.data.preparation import prepare
 from stdiffeye.data.store import Store
 from stdiffeye.encoders import FeatureCache, load_picture
 from stdiffeye.gaze import Frame, Scanpath
 from stdiffeye.gaze.lifting import lift
-from stdiffeye.systems.part import Sources
+from stdiffeye.systems.base import Sources
 
 FRAME = Frame(1024, 768, 60)
 ROWS, COLUMNS, CHANNELS = 3, 4, 8
@@ -102,7 +102,7 @@ def scanpaths(
     (source / "own.json").write_text(json.dumps(rows))
     description = source / "own.yaml"
     description.write_text(
-        "name: own\ntitle: Own set\nreader: scanpath_json\nfiles: [{path: own.json, what: fixations}]\n"
+        "name: own\ntitle: Own set\nreader: scanpath_rows\nfiles: [{path: own.json, what: fixations}]\n"
         "pictures: images\nwidth_px: 1024\nheight_px: 768\npx_per_degree: 60\nviewing_ms: 1000\n"
         "citation: none\nlicence: MIT\nsplit: {rule: given}\n"
     )
@@ -114,8 +114,10 @@ class Letters:
 
     name, width = "letters", 512
 
-    def encode(self, words: str) -> Tensor:
-        return torch.bincount(torch.tensor([ord(letter) % 512 for letter in words] or [0]), minlength=512).float()
+    def encode(self, text_embedding: str) -> Tensor:
+        return torch.bincount(
+            torch.tensor([ord(letter) % 512 for letter in text_embedding] or [0]), minlength=512
+        ).float()
 
 
 def sources(folder: Path, *stores: Store) -> Sources:
@@ -128,7 +130,7 @@ UNET = {"width": 8, "multipliers": [1, 2], "blocks": 1, "heads": 2, "groups": 2,
 TOKENS = {
     "latent": 32,
     "max_points": 192,
-    "picture": PICTURE,
+    "image": PICTURE,
     "denoiser": DENOISER | {"hidden": 32},
     "unet": UNET,
 }

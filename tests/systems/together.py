@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stdiffeye.systems.draws import Ranks
+from stdiffeye.systems.step_random import Ranks
 
 
 @dataclass

@@ -12,11 +12,11 @@ from fastapi.testclient import TestClient
 from PIL import Image
 from web_files import TINY
 
-from stdiffeye.generate import Model
-from stdiffeye.systems.config import load_preset
+from stdiffeye.generation import Model
 from stdiffeye.systems.cores import one_core
+from stdiffeye.systems.presets import load_preset
 from stdiffeye.web import Limits, make_app
-from stdiffeye.web.samples import sample_picture
+from stdiffeye.web.sample_pictures import sample_picture
 
 LOOPBACK = "http://127.0.0.1"
 
@@ -32,7 +32,7 @@ def _one_thread() -> Iterator[None]:
 def model() -> Model:
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        config = load_preset("compact", TINY)
+        config = load_preset("coarse-to-fine", TINY)
         parts = config.build()
         for part in parts.values():
             for weights in part.parameters():  # much begins at zero, and what is asked for would make no difference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import struct
@@ -21,11 +22,12 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from stdiffeye.errors import InputError
-from stdiffeye.generate import Model
+from stdiffeye.generation import Model, Request
 from stdiffeye.io.gaze_files import read_gaze
 from stdiffeye.web import Limits, downloads
-from stdiffeye.web.samples import SAMPLES, sample_png
-from stdiffeye.web.studio import NO_PICTURE
+from stdiffeye.web.form import NOT_IN_FORM
+from stdiffeye.web.picture_upload import NO_PICTURE
+from stdiffeye.web.sample_pictures import SAMPLES, sample_png
 from stdiffeye.web.worker import Worker
 
 QUICK = {"samples": 2, "seconds": 1, "seed": 5}
@@ -37,7 +39,7 @@ def post(client: TestClient, picture: bytes, path: str = "/api/generate", name: 
 
 @pytest.fixture(scope="module")
 def found(client: TestClient, picture: bytes) -> dict[str, Any]:
-    """What the server answers to a plain wish."""
+    """What the server answers to a plain request."""
     answer = post(client, picture)
     assert answer.status_code == 200, answer.text
     return answer.json()  # type: ignore[no-any-return]
@@ -50,7 +52,7 @@ def test_the_gaze_is_what_the_model_gives_in_python(found, model: Model, picture
     for viewer, gaze in zip(found["viewers"], wanted, strict=True):
         assert viewer["rate_hz"] == 240
         np.testing.assert_allclose(np.column_stack([viewer["x"], viewer["y"]]), gaze.xy_px, atol=0.11)
-        path = gaze.scanpath()
+        path = gaze.scanpath
         assert [one["duration_ms"] for one in viewer["fixations"]] == pytest.approx(path.duration_ms.tolist(), abs=0.2)
 
 
@@ -61,9 +63,9 @@ def test_the_same_seed_gives_the_same_gaze_whatever_the_number_of_viewers(client
     assert post(client, picture, seed=6).json()["viewers"][0]["x"] != found["viewers"][0]["x"]
 
 
-def test_manner_precision_and_task_reach_the_model(client, picture, found):
+def test_style_precision_and_task_reach_the_model(client, picture, found):
     plain = found["viewers"][0]["fixations"]
-    assert post(client, picture, manner="doves").json()["viewers"][0]["fixations"] != plain
+    assert post(client, picture, style="doves").json()["viewers"][0]["fixations"] != plain
     assert post(client, picture, task="stop sign").json()["viewers"][0]["fixations"] != plain
 
     def roughness(precision_deg: float) -> float:
@@ -71,6 +73,15 @@ def test_manner_precision_and_task_reach_the_model(client, picture, found):
         return float(np.median(np.abs(np.diff(viewer["x"], 2))))
 
     assert roughness(0.02) > 4 * roughness(0.002)
+
+
+def test_every_field_of_a_request_can_be_asked_for_in_the_form(app, client, picture, model):
+    wanted = Request("cup", 3, 1.5, 7, "doves", 0.01, 20.0, steps=3, sampler="ddim", guidance=1.5, representative=True)
+    asked = {name: value for name, value in dataclasses.asdict(wanted).items() if name not in NOT_IN_FORM}
+    answer = post(client, picture, **asked).json()
+    assert app.state.server.result(answer["id"]).request == wanted
+    paths = model.generate(Image.open(io.BytesIO(picture)), wanted)
+    assert [len(viewer["fixations"]) for viewer in answer["viewers"]] == [len(gaze.scanpath) for gaze in paths]
 
 
 def test_statistics_count_what_is_in_the_gaze(found):
@@ -114,7 +125,7 @@ def test_a_job_tells_its_progress_and_then_its_gaze(client, picture, found):
         ({"seed": -1}, "seed: input should be greater than or equal to 0"),
         ({"seed": 2**53}, "seed: input should be less than or equal to 9007199254740991"),
         ({"precision_deg": 0}, "precision_deg: input should be greater than or equal to 0.001"),
-        ({"manner": "martian"}, "tiny knows no manner 'martian': it knows osie, doves"),
+        ({"style": "martian"}, "tiny knows no style 'martian': it knows osie, doves"),
         ({"task": "x" * 101}, "task: string should have at most 100 characters"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
@@ -191,7 +202,7 @@ def occupied(app: FastAPI) -> Iterator[None]:
         begun.set()
         gate.wait(30)
 
-    job = app.state.desk.worker.submit(work)
+    job = app.state.server.worker.submit(work)
     assert begun.wait(30)
     try:
         yield
@@ -262,7 +273,7 @@ def test_a_download_that_cannot_be_says_why(app, client, job):
     assert answer.json()["error"].startswith("there is no download 'secrets.txt': choose gaze.json, fixations.csv")
     answer = client.get(f"/api/jobs/{job}/files/gaze.json", params={"viewer": 2})
     assert (answer.status_code, answer.json()["error"]) == (422, "there is no viewer 2: they are numbered from 0 to 1")
-    shown = app.state.desk.shown(job)
+    shown = app.state.server.result(job)
     many = replace(shown, trials=shown.trials * 33)
     with pytest.raises(InputError, match="a replay shows at most 64 viewers, got 66: switch some off"):
         downloads.make("replay.gif", many, [])
@@ -270,7 +281,7 @@ def test_a_download_that_cannot_be_says_why(app, client, job):
 
 def test_info_names_model_manners_words_samples_and_limits(client):
     info = client.get("/api/info").json()
-    assert (info["model"], info["manners"], info["can_search"]) == ("tiny", ["osie", "doves"], True)
+    assert (info["model"], info["styles"], info["can_search"]) == ("tiny", ["osie", "doves"], True)
     assert "stop sign" in info["words"]
     assert info["limits"]["upload_bytes"] == 2_000_000
     for sample in info["samples"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shlex
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from stdiffeye.generation.request import Request
 from stdiffeye.web import Limits, limits
 from stdiffeye.web.downloads import DOWNLOADS
+from stdiffeye.web.form import NOT_IN_FORM
 from stdiffeye.web.server import PORT, bound
 
 PAGE = (Path(__file__).parents[2] / "docs" / "web.md").read_text(encoding="utf-8")
@@ -46,8 +49,12 @@ def test_every_call_and_limit_of_the_page_is_the_servers_own(client):
     }
     named = set(re.findall(r"`(?:GET|POST|DELETE) (/api/[^`]+)`", PAGE))
     assert named == paths - {"/api/jobs/ID/picture", "/api/samples/{name}"}
-    assert f"`samples` (1 to {limits.MOST_VIEWERS})" in PAGE
-    assert f"`seconds` ({limits.SHORTEST_S:g} to {limits.LONGEST_S:g})" in PAGE
+    for name in ("samples", "seconds"):
+        bounds = limits.FORM_LIMITS[name]
+        assert f"`{name}` ({bounds['ge']:g} to {bounds['le']:g})" in PAGE
+    fields = {field.name for field in dataclasses.fields(Request)} - NOT_IN_FORM
+    (row,) = [line for line in PAGE.splitlines() if "POST /api/generate" in line]
+    assert set(re.findall(r"`([a-z_]+)`", row)) == {"picture", *fields}
     assert f"up to {Limits().upload_bytes // limits.MEGABYTE} MB" in PAGE
     assert f"up to {Limits().megapixels:g} megapixels" in PAGE
     assert f"up to {Limits().trials} viewers" in PAGE

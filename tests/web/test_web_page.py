@@ -17,7 +17,7 @@ import uvicorn
 from web_files import as_json, people
 
 from stdiffeye.gaze import Frame
-from stdiffeye.plot.density import density
+from stdiffeye.plotting.density import density
 from stdiffeye.web.server import bound
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -201,13 +201,13 @@ def test_a_recording_is_shown_beside_and_scored(visit, photo, tmp_path):
     page.set_input_files("#recording", tmp_path / "people.json")
     page.get_by_role("button", name="Compare").click()
     page.get_by_text("2 recorded viewers, shown beside the model's.").wait_for()
-    assert page.locator("#score-table thead th").all_inner_texts() == ["Metric", "model", "people", "centre"]
+    assert page.locator("#score-table thead th").all_inner_texts() == ["Metric", "model", "human", "centre"]
     assert page.locator("#score-table tbody tr").count() == 7
-    left, right = (page.locator(f"#{name}").bounding_box() for name in ("stage", "people-stage"))
+    left, right = (page.locator(f"#{name}").bounding_box() for name in ("stage", "human-stage"))
     assert left["y"] == right["y"]
     assert left["x"] + left["width"] <= right["x"]
-    with changes(page, "people-stage"):
-        page.locator("#people-list input").first.uncheck()
+    with changes(page, "human-stage"):
+        page.locator("#human-list input").first.uncheck()
     before = page.inner_text("#score-table")
     page.select_option("#protocol", "best")
     assert page.inner_text("#score-table") != before
@@ -239,7 +239,7 @@ def test_errors_are_said_where_a_screen_reader_hears_them(visit, photo, tmp_path
 
 def test_a_busy_server_says_so_and_a_job_can_be_stopped(visit, photo, app):
     gate = threading.Event()
-    worker = app.state.desk.worker
+    worker = app.state.server.worker
     held = [worker.submit(lambda report: gate.wait(60)) for _ in range(2)]
     try:
         page = visit()
@@ -291,7 +291,7 @@ def test_every_control_has_a_name_and_the_keyboard_reaches_them_in_order(visit, 
         order.append(page.evaluate("document.activeElement.id || document.activeElement.className"))
     stops = [one for one in order if one]
     assert stops[:2] == ["skip", "file"]
-    assert stops[-6:] == ["viewers", "seconds", "manner", "precision", "seed", "generate"]
+    assert stops[-6:] == ["viewers", "seconds", "style", "precision", "seed", "generate"]
 
 
 def test_the_heat_map_is_hottest_where_the_density_of_the_plots_is(visit):

@@ -13,7 +13,7 @@ from stdiffeye.gaze import Frame, Scanpath, lift
 from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.eyelink_asc_write import write_asc
 from stdiffeye.metrics import dtw
-from stdiffeye.web.recording import scores
+from stdiffeye.web.recording_upload import scores
 
 FRAME = Frame(240, 160)
 
@@ -42,17 +42,17 @@ def test_people_are_shown_counted_and_scored_beside_the_model(compared):
     for row in found["scores"]:
         for protocol in ("crps", "mean", "best"):
             values = row["values"][protocol]
-            assert values.keys() == {"model", "people", "centre"}
+            assert values.keys() == {"model", "human", "centre"}
             better = min if row["better"] == "lower" else max
             # Viewers who look alike predict each other better than random weights and blind guesses do.
-            assert better(values, key=values.get) == "people"
+            assert better(values, key=values.get) == "human"
     counts = next(row for row in found["statistics"] if row["name"] == "fixation_count")
-    assert counts["sides"]["people"] | {"shares": 0} == {"n": 3, "shares": 0, "mean": 4, "median": 4, "sd": 0}
+    assert counts["sides"]["human"] | {"shares": 0} == {"n": 3, "shares": 0, "mean": 4, "median": 4, "sd": 0}
     assert found["notes"] == []
 
 
 def test_scores_are_those_of_the_metrics(app, compared, job):
-    generated = app.state.desk.shown(job).trials
+    generated = app.state.server.result(job).trials
     recorded = as_json(people(viewers=1))
     found = {row["name"]: row["values"] for row in compared(recorded).json()["scores"]}
     human = Scanpath([[120, 80], [48, 48], [192, 56], [144, 112]], FRAME, [220, 300, 250, 280])
@@ -60,11 +60,11 @@ def test_scores_are_those_of_the_metrics(app, compared, job):
     distances = [dtw(human.rescaled(frame), one.scanpath.rescaled(frame)) for one in generated]
     assert found["DTW"]["mean"]["model"] == pytest.approx(np.mean(distances))
     assert found["DTW"]["best"]["model"] == pytest.approx(np.min(distances))
-    assert "people" not in found["DTW"]["mean"]
+    assert "human" not in found["DTW"]["mean"]
 
 
 def test_the_models_own_gaze_scores_perfectly_at_its_best(app, job):
-    generated = app.state.desk.shown(job).trials
+    generated = app.state.server.result(job).trials
     result = scores([replace(one, trajectory=None) for one in generated], generated)
     assert result.value("model", "best", "DTW") == 0
     assert result.value("model", "best", "SM") == pytest.approx(1)

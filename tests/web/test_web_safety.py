@@ -19,8 +19,8 @@ import yaml
 from web_files import as_json, people
 
 from stdiffeye.errors import InputError
-from stdiffeye.systems.config import to_plain
-from stdiffeye.train.checkpoint import save_weights
+from stdiffeye.systems.presets import to_plain
+from stdiffeye.training.checkpoint import save_weights
 from stdiffeye.web.guard import HEADERS, name_of
 from stdiffeye.web.server import bound
 
@@ -88,7 +88,7 @@ def test_loopback_names_are_answered(client, host):
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
 def test_a_page_from_elsewhere_may_not_use_the_server(client, picture, origin):
-    answer = client.post("/api/jobs", files={"picture": picture}, headers={"Origin": origin})
+    answer = client.post("/api/jobs", files={"image": picture}, headers={"Origin": origin})
     assert (answer.status_code, answer.json()) == (403, {"error": "a page from elsewhere may not use this server"})
 
 
@@ -125,7 +125,7 @@ def test_a_port_in_use_or_out_of_range_is_one_sentence():
 
 def test_the_command_prints_its_address_warns_when_others_can_reach_it_and_stops_on_request(model, tmp_path):
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(to_plain(model.config)))
-    for name, part in model.parts.items():
+    for name, part in model.stages.items():
         save_weights(tmp_path / f"{name}.safetensors", part)
     command = [sys.executable, "-m", "stdiffeye", "serve", "--port", "0", "--host", "0.0.0.0", "--model", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:

@@ -6,18 +6,18 @@ import json
 from typing import Any
 
 TINY = (
-    "parts.coarse.sets=[osie, doves]",
-    "parts.coarse.picture.width=32",
-    "parts.coarse.denoiser.width=32",
-    "parts.coarse.denoiser.depth=2",
-    "parts.coarse.denoiser.heads=2",
-    "parts.coarse.denoiser.feedforward=64",
-    "parts.coarse.sampling_steps=4",
-    "parts.fine.denoiser.width=32",
-    "parts.fine.denoiser.depth=1",
-    "parts.fine.denoiser.heads=2",
-    "parts.fine.denoiser.feedforward=64",
-    "parts.fine.sampling_steps=2",
+    "stages.scanpath.sets=[osie, doves]",
+    "stages.scanpath.image.width=32",
+    "stages.scanpath.denoiser.width=32",
+    "stages.scanpath.denoiser.depth=2",
+    "stages.scanpath.denoiser.heads=2",
+    "stages.scanpath.denoiser.feedforward=64",
+    "stages.scanpath.sampling_steps=4",
+    "stages.trajectory.denoiser.width=32",
+    "stages.trajectory.denoiser.depth=1",
+    "stages.trajectory.denoiser.heads=2",
+    "stages.trajectory.denoiser.feedforward=64",
+    "stages.trajectory.sampling_steps=2",
 )
 
 

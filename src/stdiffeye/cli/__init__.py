@@ -1,15 +1,16 @@
 """The command `stdiffeye`: one verb each, one module per verb.
 
-A verb's module holds a dataclass `Args` (its fields are the flags, the strings under them the help) and
-`run(args)`. Only the module of the verb that was called is imported, so that `evaluate` never waits for torch.
+A verb's module holds `run(args)` and the dataclass of its `args`: the fields are the flags, the strings under them the
+help. What a verb needs is imported by its `run`, so that `evaluate` never waits for torch.
 """
 
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 import sys
+import typing
+from types import ModuleType
 from typing import Any
 
 from stdiffeye.errors import InputError
@@ -23,11 +24,11 @@ VERBS: dict[str, str] = {
     "reproduce": "make a table or figure of the documents again",
     "prepare": "a data set in, a store for training out",
     "info": "describe any recording, gaze file, data set or store",
-    "evaluate": "people and systems in, a table with intervals out",
+    "evaluate": "human and generated gaze in, a table with intervals out",
     "train": "stores in, a run out",
     "export": "a run in, a small model out",
     "features": "look at pictures once and keep what was seen",
-    "stats": "how people and systems move their eyes, in distribution",
+    "stats": "distributions of human and generated gaze",
     "plot": "gaze in, pictures out",
     "replay": "gaze in, a film or a page out",
     "serve": "a page in the browser: drop a picture, see the gaze",
@@ -60,7 +61,7 @@ def _run(words: list[str]) -> int:
         print(overview())
         return 0
     if words[0] == "--version":
-        from stdiffeye import __version__
+        from stdiffeye.version import __version__
 
         print(f"stdiffeye {__version__}")
         return 0
@@ -69,17 +70,61 @@ def _run(words: list[str]) -> int:
         near = difflib.get_close_matches(verb, VERBS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "`stdiffeye --help` lists them."
         raise InputError(f"there is no verb {verb!r}: {hint}")
-    return importlib.import_module(f"stdiffeye.cli.{verb}").run(parse(verb, rest)) or 0
+    return verb_modules()[verb].run(parse(verb, rest)) or 0
+
+
+def verb_modules() -> dict[str, ModuleType]:
+    """Verb → its module."""
+    from stdiffeye.cli import (
+        animate,
+        completion,
+        demo,
+        doctor,
+        evaluate,
+        export,
+        features,
+        fixations,
+        generate,
+        info,
+        models,
+        plot,
+        prepare,
+        replay,
+        reproduce,
+        serve,
+        stats,
+        train,
+    )
+
+    modules = (
+        *(animate, completion, demo, doctor, evaluate, export, features, fixations, generate, info),
+        *(models, plot, prepare, replay, reproduce, serve, stats, train),
+    )
+    return {module.__name__.rpartition(".")[2]: module for module in modules}
+
+
+def args_of(verb: str) -> type[Any]:
+    """The dataclass whose fields are the verb's flags."""
+    return typing.get_type_hints(verb_modules()[verb].run)["args"]
 
 
 def parse(verb: str, words: list[str]) -> Any:
-    """The `Args` of a verb from the words after it; --help and words without sense exit, as on the command line."""
+    """The arguments of a verb from the words after it; --help and words without sense exit, as on the command line."""
     import tyro
 
-    module = importlib.import_module(f"stdiffeye.cli.{verb}")
-    # One flag per switch (--json, --no-plots), not both ways of it: that keeps help on one screen.
-    switches = (tyro.conf.FlagCreatePairsOff,)
-    return tyro.cli(module.Args, prog=f"stdiffeye {verb}", description=module.__doc__, args=words, config=switches)
+    from stdiffeye.cli.flags import STYLE, Refused, registry
+
+    try:
+        return tyro.cli(
+            args_of(verb),
+            prog=f"stdiffeye {verb}",
+            description=verb_modules()[verb].__doc__,
+            args=words,
+            config=STYLE,
+            registry=registry(),
+        )
+    except Refused as error:
+        raise InputError(str(error)) from error
 
 
 def overview() -> str:

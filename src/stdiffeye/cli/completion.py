@@ -8,14 +8,15 @@ Put that line into ~/.bashrc or ~/.zshrc. File names are completed as ever.
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import types
 import typing
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from tyro.conf import Positional
+
+from stdiffeye.cli import VERBS, args_of
+from stdiffeye.cli.flags import flags_of
 
 FUNCTION = """_stdiffeye() {
   local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" words=""
@@ -40,19 +41,17 @@ ZSH_HEAD = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && 
 
 
 @dataclass
-class Args:
+class CompletionArgs:
     shell: Positional[Literal["bash", "zsh"]]
     """Which shell."""
 
 
-def run(args: Args) -> None:
+def run(args: CompletionArgs) -> None:
     print(completion(args.shell), end="")
 
 
 def completion(shell: str) -> str:
     """The script for `shell`, "bash" or "zsh"."""
-    from stdiffeye.cli import VERBS
-
     arguments = {verb: _arguments(verb) for verb in VERBS}
     flags = [f'        {verb}) words="{" ".join([*names, "--help"])}" ;;' for verb, names in arguments.items()]
     choices = [
@@ -69,29 +68,18 @@ def completion(shell: str) -> str:
 def _arguments(verb: str) -> dict[str, list[str]]:
     """Flag → the words that it takes, where these are given; positional arguments are left out."""
     return {
-        f"--{'no-' if field.default is True else ''}{field.name.replace('_', '-')}": _choices(kind)
-        for field, kind in _fields(verb)
-        if not _is_positional(kind)
+        f"--{'no-' if flag.default is True else ''}{flag.name.replace('_', '-')}": _choices(flag.kind)
+        for flag in flags_of(args_of(verb))
+        if not flag.positional
     }
 
 
 def _first_choices(verb: str) -> list[str]:
-    return next((_choices(kind) for _, kind in _fields(verb) if _is_positional(kind)), [])
+    return next((_choices(flag.kind) for flag in flags_of(args_of(verb)) if flag.positional), [])
 
 
 def _with_choices(verbs: typing.Iterable[str]) -> list[str]:
     return [verb for verb in verbs if _first_choices(verb)]
-
-
-def _fields(verb: str) -> list[tuple[Any, Any]]:
-    args = importlib.import_module(f"stdiffeye.cli.{verb}").Args
-    kinds = typing.get_type_hints(args, include_extras=True)
-    return [(field, kinds[field.name]) for field in dataclasses.fields(args)]
-
-
-def _is_positional(kind: Any) -> bool:
-    marks = getattr(kind, "__metadata__", ())
-    return any(mark in Positional[str].__metadata__ for mark in marks)  # type: ignore[attr-defined]
 
 
 def _choices(kind: Any) -> list[str]:
@@ -99,4 +87,4 @@ def _choices(kind: Any) -> list[str]:
     if typing.get_origin(kind) is Literal:
         return [str(value) for value in typing.get_args(kind)]
     inside = typing.get_origin(kind) in (typing.Annotated, typing.Union, types.UnionType, tuple)
-    return [word for part in typing.get_args(kind) for word in _choices(part)] if inside else []
+    return [word for inner in typing.get_args(kind) for word in _choices(inner)] if inside else []

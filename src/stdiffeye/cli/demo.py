@@ -7,7 +7,6 @@ Example: stdiffeye demo generate --out demo      how people would look at a pict
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,16 +14,11 @@ import tyro
 
 from stdiffeye.errors import InputError
 
-# name: the module whose `demo(out, quiet)` makes its material in `out` and runs the job there.
-DEMOS = {
-    "generate": "stdiffeye.cli.demo_generate",
-    "fixations": "stdiffeye.cli.demo_fixations",
-    "crps": "stdiffeye.cli.demo_crps",
-}
+DEMOS = ("generate", "fixations", "crps")
 
 
 @dataclass
-class Args:
+class DemoArgs:
     name: tyro.conf.Positional[str] = "generate"
     """Which demonstration."""
     out: Path = Path("demo")
@@ -33,7 +27,35 @@ class Args:
     """No progress."""
 
 
-def run(args: Args) -> None:
-    if args.name not in DEMOS:
-        raise InputError(f"there is no demonstration {args.name!r}; choose one of {', '.join(DEMOS)}")
-    importlib.import_module(DEMOS[args.name]).demo(args.out, args.quiet)
+def run(args: DemoArgs) -> None:
+    demo(args.name, args.out, args.quiet)
+
+
+def demo(name: str = "generate", out: str | Path = "demo", quiet: bool = False) -> None:
+    """Show a main job on material that the demonstration makes itself.
+
+    Parameters
+    ----------
+    name : str
+        "generate", "fixations" or "crps".
+    out : path
+        Folder for what is made.
+    quiet : bool
+        Show no progress.
+    """
+    folder = Path(out)
+    match name:
+        case "generate":
+            from stdiffeye.cli import demo_generate
+
+            demo_generate.demo(folder, quiet)
+        case "fixations":
+            from stdiffeye.cli import demo_fixations
+
+            demo_fixations.demo(folder, quiet)
+        case "crps":
+            from stdiffeye.cli import demo_crps
+
+            demo_crps.demo(folder, quiet)
+        case _:
+            raise InputError(f"there is no demonstration {name!r}; choose one of {', '.join(DEMOS)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def demo(out: Path, quiet: bool = False) -> None:
     """Score four generators under four protocols; figure and numbers go to `out`."""
-    from stdiffeye.reproduce import figure3
+    from stdiffeye.benchmark import figure3
 
     written = figure3.reproduce(Path(), out / "crps.md", quiet)
     print(f"Look at {written.with_suffix('.png')}; the numbers are in {written}")

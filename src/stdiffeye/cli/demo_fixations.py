@@ -74,14 +74,14 @@ def demo(out: Path, quiet: bool = False) -> None:
     recording = out / "viewer01.asc"
     write_asc(recording, recordings)
     print(f"made {len(recordings)} pictures and a synthesised recording, {recording}; now: stdiffeye fixations")
-    fixations.run(fixations.Args((recording,), out=out, pictures=pictures, quiet=quiet))
+    fixations.run(fixations.FixationsArgs((recording,), out=out, pictures=pictures, quiet=quiet))
 
 
 def draw_scene(path: Path, scene: Any) -> None:
     """A simple landscape as PNG."""
     from PIL import Image, ImageDraw
 
-    from stdiffeye.files import whole_file
+    from stdiffeye.files import atomic_write
 
     width, height = SIZE_PX
     image = Image.new("RGB", SIZE_PX, scene["sky"])
@@ -100,7 +100,7 @@ def draw_scene(path: Path, scene: Any) -> None:
         else:
             draw.polygon([(x - size, y), (x + size, y), (x + half, y + half), (x - half, y + half)], fill=colour)
             draw.polygon([(x, y - size), (x, y - 12), (x + half, y - 12)], fill=(240, 238, 230))
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         image.save(temporary, format="PNG")
 
 

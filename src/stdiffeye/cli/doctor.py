@@ -53,7 +53,7 @@ LEAST_FREE_GB = 1.0
 
 
 @dataclass
-class Args:
+class DoctorArgs:
     json: bool = False
     """Print JSON."""
 
@@ -68,7 +68,7 @@ class Check:
     advice: str = ""
 
 
-def run(args: Args) -> int:
+def run(args: DoctorArgs) -> int:
     checks = doctor()
     broken = [check.name for check in checks if check.state == "broken"]
     if args.json:
@@ -132,7 +132,7 @@ def _bfloat16() -> Check:
     """Asked of the training loop itself, which uses it only where the processor has it."""
     import torch
 
-    from stdiffeye.train.loop import faster_arithmetic
+    from stdiffeye.training.loop import faster_arithmetic
 
     with faster_arithmetic(torch.device("cpu")):
         used = torch.is_autocast_enabled("cpu")
@@ -162,7 +162,7 @@ def _picture_encoder() -> Check:
 
 
 def _words() -> Check:
-    from stdiffeye.encoders.words import WordVectors
+    from stdiffeye.encoders.word_table import WordVectors
 
     encoder = WordVectors()
     known = encoder.known_words()
@@ -198,8 +198,8 @@ def _cache() -> Check:
 
 
 def _models() -> list[Check]:
-    from stdiffeye.generate.model import load
-    from stdiffeye.generate.shipped import models
+    from stdiffeye.generation.trained import load
+    from stdiffeye.training.shipped import models
 
     shipped = models()
     if not shipped:

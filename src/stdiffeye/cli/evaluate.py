@@ -1,4 +1,4 @@
-"""Judge systems that generate gaze against people: metrics, protocols, intervals, reference rows.
+"""Judge systems that generate gaze against humans: metrics, protocols, intervals, reference rows.
 
 FILE is COCO-Search18-style JSON, CSV, a store, or what ScanDiff, HAT, Gazeformer, GazeXplain, TPP-Gaze
 and DeepGaze write. Stimuli are matched by (name, task), frames rescaled to 512×384.
@@ -9,35 +9,30 @@ Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from tyro.conf import arg
 
 from stdiffeye.errors import InputError
 
-if TYPE_CHECKING:
-    from stdiffeye.gaze import Trial
-    from stdiffeye.metrics.result import Result
-
 
 @dataclass
-class Args:
+class EvaluateArgs:
     human: Path
-    """Gaze of people."""
+    """Recorded gaze: a file or a store."""
     generated: Annotated[tuple[str, ...], arg(metavar="A=FILE …")]
     """NAME=FILE of each system, several samples of each stimulus in it."""
     metrics: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
-    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur, or variants as sed-5; by default those that can be."""
+    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur, or variants as sed-5; by default all that apply."""
     protocols: Annotated[tuple[Literal["crps", "mean", "best", "kld"], ...], arg(metavar="NAME …")] = (
         "crps",
         "mean",
         "best",
         "kld",
     )
-    """How samples are summed up."""
+    """How the samples of a stimulus become one number."""
     compare: bool = False
     """Test the systems against each other, paired."""
     trajectories: Annotated[
@@ -72,16 +67,17 @@ class Args:
     """Print only where the results are."""
 
 
-def run(args: Args) -> int:
-    """Read, judge, write, print."""
+def run(args: EvaluateArgs) -> int:
+    """Judge, write, print."""
     import json
 
-    from stdiffeye.metrics import evaluate
+    from stdiffeye.cli.named_files import named_files
+    from stdiffeye.verbs import evaluate
 
-    human = read(args.human, split=args.split)
     result = evaluate(
-        human,
-        {name: read(path, human) for name, path in _systems(args.generated).items()},
+        args.human,
+        named_files(args.generated),
+        split=args.split,
         compare=args.compare,
         clusters=args.clusters,
         semantics=args.semantics,
@@ -94,7 +90,9 @@ def run(args: Args) -> int:
         rate_hz=args.rate_hz,
         max_fixations=args.max_fixations,
     )
-    written = _write(result, args)
+    written = result.save(args.out, args.per_stimulus)
+    if args.save_clusters is not None:
+        result.save_clusters(args.save_clusters)
     if args.json:
         print(json.dumps(result.to_dict(args.per_stimulus), ensure_ascii=False, allow_nan=False))
         return 0
@@ -104,44 +102,9 @@ def run(args: Args) -> int:
     return 0
 
 
-def read(path: Path, human: Sequence[Trial] | None = None, split: str | None = None) -> list[Trial]:
-    """Trials of any file that gaze comes in; given the human trials, also of other programs' predictions."""
-    if human is not None:
-        from stdiffeye.io.peers import is_prediction_file, read_predictions
-
-        if is_prediction_file(path):
-            return read_predictions(path, human)
-    from stdiffeye.data.read import read_trials
-
-    return read_trials(path, split)
-
-
-def _systems(pairs: tuple[str, ...]) -> dict[str, Path]:
-    systems: dict[str, Path] = {}
-    for pair in pairs:
-        name, equals, path = pair.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"--generated wants NAME=FILE, got {pair!r}")
-        if name in systems:
-            raise InputError(f"two systems are called {name!r}; give each its own name")
-        systems[name] = Path(path)
-    return systems
-
-
 def _mode(trajectories: tuple[str, ...] | None) -> str:
     if trajectories is None:
         return "scanpath"
     if len(trajectories) > 1:
         raise InputError(f"--trajectories takes one mode, got {' '.join(trajectories)}")
     return trajectories[0] if trajectories else "extracted"
-
-
-def _write(result: Result, args: Args) -> list[Path]:
-    tables = {suffix: args.out.with_suffix(suffix) for suffix in (".md", ".tex", ".csv")}
-    result.to_json(args.out, args.per_stimulus)
-    result.to_markdown(tables[".md"])
-    result.to_latex(tables[".tex"])
-    result.to_csv(tables[".csv"])
-    if args.save_clusters is not None:
-        result.save_clusters(args.save_clusters)
-    return [args.out, *tables.values()]

@@ -12,15 +12,15 @@ from tyro.conf import Positional
 
 
 @dataclass
-class Args:
+class ExportArgs:
     run: Positional[Path]
     """The run's folder."""
     out: Path
     """Folder of the model."""
 
 
-def run(args: Args) -> None:
-    from stdiffeye.train.export import export
+def run(args: ExportArgs) -> None:
+    from stdiffeye.training.release import export
 
     folder = export(args.run, args.out)
     print(f"The model is in {folder}: try `stdiffeye generate PICTURE --model {folder}`")

@@ -10,17 +10,14 @@ Example: stdiffeye features pictures/ --flips
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
 
-from stdiffeye.errors import InputError
-
 
 @dataclass
-class Args:
+class FeaturesArgs:
     sources: tyro.conf.Positional[tuple[Path, ...]]
     """Pictures, folders of pictures, stores or gaze files that name their pictures."""
     encoder: str = "efficientnet-lite0"
@@ -37,8 +34,8 @@ class Args:
     """No progress."""
 
 
-def run(args: Args) -> None:
-    from stdiffeye.encoders.precompute import features
+def run(args: FeaturesArgs) -> None:
+    from stdiffeye.verbs import features, pictures_of
 
     pictures = pictures_of(args.sources)
     cache = features(pictures, args.encoder, args.cache, flips=args.flips, download=args.download, quiet=args.quiet)
@@ -46,32 +43,3 @@ def run(args: Args) -> None:
         print(json.dumps({"pictures": len(pictures), "computed": cache.computed, "folder": str(cache.home)}))
     else:
         print(f"{len(pictures)} picture(s), {cache.computed} features computed now; all in {cache.home}")
-
-
-def pictures_of(sources: Iterable[Path]) -> list[Path]:
-    """The picture files that files, folders and stores stand for, each once, in order."""
-    found: dict[Path, None] = {}
-    for source in sources:
-        found.update(dict.fromkeys(_pictures_of_one(source)))
-    if not found:
-        raise InputError("no pictures were given: name pictures, folders of pictures, or stores")
-    return list(found)
-
-
-def _pictures_of_one(source: Path) -> list[Path]:
-    from stdiffeye.data.store import Store, is_store
-    from stdiffeye.encoders.picture import PICTURE_SUFFIXES, find_pictures
-
-    if source.suffix.lower() in PICTURE_SUFFIXES:
-        return [source]
-    if is_store(source):
-        pictures = list(Store.open(source).pictures.values())
-    elif source.is_dir():
-        pictures = find_pictures(source)
-    else:
-        from stdiffeye.data.read import read_trials
-
-        pictures = [trial.picture for trial in read_trials(source) if trial.picture is not None]
-    if not pictures:
-        raise InputError(f"{source} holds no pictures and names none: give the folder of its pictures instead")
-    return pictures

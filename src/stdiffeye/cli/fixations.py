@@ -11,6 +11,7 @@ Example: stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -22,17 +23,16 @@ from stdiffeye.errors import InputError
 if TYPE_CHECKING:
     from stdiffeye.gaze import Frame, Trial
 
-PICTURE_SUFFIXES = ("", ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp")
 MOST_DRAWN = 9
 PANEL_IN = 4.2
 
 
 @dataclass
-class Args:
+class FixationsArgs:
     recordings: tyro.conf.Positional[
         Annotated[tuple[Path, ...], tyro.conf.arg(metavar="FILE …", help_behavior_hint="")]
     ]
-    """Tracker files or BIDS folders."""
+    """Tracker files, BIDS folders, or folders of either."""
     out: Path = Path("fixations")
     """Folder for what is made."""
     method: Literal["judd", "ivt", "idt"] = "judd"
@@ -61,23 +61,19 @@ class Args:
     """No progress."""
 
 
-def run(args: Args) -> None:
+def run(args: FixationsArgs) -> None:
+    from stdiffeye.data.clean import CleaningSettings
+    from stdiffeye.data.recording_fixations import fixations
     from stdiffeye.gaze.quality import QualityThresholds
-    from stdiffeye.io.recording_fixations import fixations
     from stdiffeye.io.scanpath_json import write_scanpaths
     from stdiffeye.io.table import Columns
+    from stdiffeye.io.trial_files import ReadingOptions
 
-    found = fixations(
-        args.recordings,
-        method=args.method,
-        eye=args.eye,
-        start=args.start,
-        end=args.end,
-        columns=None if args.columns is None else Columns.parse(args.columns),
-        frame=parse_screen(args.screen, args.px_per_degree),
-        thresholds=QualityThresholds(max_missing_share=args.max_missing),
-        quiet=args.quiet,
-    )
+    columns = None if args.columns is None else Columns.parse(args.columns)
+    reading = ReadingOptions(args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree))
+    thresholds = QualityThresholds(max_missing_share=args.max_missing)
+    settings = CleaningSettings(extractor=args.method, eye=args.eye, thresholds=thresholds)
+    found = fixations(args.recordings, reading=reading, settings=settings, quiet=args.quiet)
     trials = with_pictures(found.trials, args.pictures)
     picture = draw_sheet(trials)
     kept = trials if args.trajectories else [replace(trial, trajectory=None) for trial in trials]
@@ -108,25 +104,24 @@ def parse_screen(screen: str | None, px_per_degree: float | None) -> Frame | Non
     return Frame(int(width), int(height), px_per_degree)
 
 
-def with_pictures(trials: list[Trial], folder: Path | None) -> list[Trial]:
+def with_pictures(trials: Sequence[Trial], folder: Path | None) -> Sequence[Trial]:
     """Trials that know their picture's file, where the folder has one of the trial's name."""
+    from stdiffeye.io.pictures import find_picture
+
     if folder is None:
         return trials
     if not folder.is_dir():
         raise InputError(f"--pictures {folder} is not a folder")
-    found = []
-    for trial in trials:
-        files = (folder / f"{trial.name}{suffix}" for suffix in PICTURE_SUFFIXES)
-        found.append(replace(trial, picture=next((file for file in files if file.is_file()), None)))
+    found = [replace(trial, picture=find_picture(folder, trial.name)) for trial in trials]
     if not any(trial.picture for trial in found):
         raise InputError(f"{folder} holds no picture named after a trial such as {trials[0].name!r}: check --start")
     return found
 
 
-def draw_sheet(trials: list[Trial]) -> bytes:
+def draw_sheet(trials: Sequence[Trial]) -> bytes:
     """The first trials side by side, scanpath over trajectory over picture, as PNG."""
-    from stdiffeye.plot import draw
-    from stdiffeye.plot.canvas import new_figure, png_bytes, style
+    from stdiffeye.plotting import draw
+    from stdiffeye.plotting.canvas import new_figure, png_bytes, style
 
     shown = trials[:MOST_DRAWN]
     columns = min(3, len(shown))
@@ -141,7 +136,7 @@ def draw_sheet(trials: list[Trial]) -> bytes:
 
 
 def save_bytes(path: Path, data: bytes) -> None:
-    from stdiffeye.files import whole_file
+    from stdiffeye.files import atomic_write
 
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(data)

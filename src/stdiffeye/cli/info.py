@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 if TYPE_CHECKING:
-    from stdiffeye.data.info import Histogram, Info
+    from stdiffeye.data.description import Histogram, Info
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
 @dataclass
-class Args:
+class InfoArgs:
     path: tyro.conf.Positional[str]
     """A recording, gaze file, BIDS folder or store; or the name of a data set (osie, doves, mit1003, …)."""
     source: tyro.conf.Positional[Path | None] = None
@@ -30,8 +30,8 @@ class Args:
     """Print JSON."""
 
 
-def run(args: Args) -> int:
-    from stdiffeye.data.info import info
+def run(args: InfoArgs) -> int:
+    from stdiffeye.data.description import info
 
     described = info(args.path, args.source)
     if args.json:

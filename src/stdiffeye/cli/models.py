@@ -12,22 +12,22 @@ from tyro.conf import Positional
 
 
 @dataclass
-class Args:
+class ModelsArgs:
     name: Positional[str | None] = None
     """Show this model's card."""
     json: bool = False
     """Print the list as JSON."""
 
 
-def run(args: Args) -> None:
-    from stdiffeye.generate.shipped import CARD_FILE, find_model, models
+def run(args: ModelsArgs) -> None:
+    from stdiffeye.training.shipped import models
 
-    if args.name is not None:
-        card = find_model(args.name) / CARD_FILE
-        print(card.read_text(encoding="utf-8") if card.is_file() else f"{args.name} has no card")
-    elif args.json:
-        print(json.dumps([{"name": m.name, "about": m.about, "megabytes": m.megabytes} for m in models()], indent=1))
+    found = models(args.name)
+    if args.json:
+        print(json.dumps([{"name": m.name, "about": m.about, "megabytes": m.megabytes} for m in found], indent=1))
+    elif args.name is not None:
+        print(found[0].card or f"{args.name} has no card")
     else:
-        for model in models():
+        for model in found:
             print(f"{model.name:<12} {model.megabytes:5.1f} MB  {model.about}")
         print("`stdiffeye models NAME` shows a model's card; `stdiffeye generate PICTURE --model NAME` uses it.")

@@ -1,23 +1,26 @@
 """A data set in, a store for training out: cleaned, aligned, indexed, with a quality report.
 
 Example: stdiffeye prepare osie ~/data/osie --out stores/osie --jobs 4
+         stdiffeye prepare recordings/ --out stores/mine --pictures stimuli
+         stdiffeye prepare mine.yaml recordings/ --out stores/mine
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
 
 @dataclass
-class Args:
+class PrepareArgs:
     dataset: tyro.conf.Positional[str]
-    """osie, crowd, scene, figrim, mcs, doves, mit1003, coco-search18-tp, …, or your own description (.yaml)."""
-    source: tyro.conf.Positional[Path]
-    """The folder where its files lie."""
+    """A folder of recordings; or a data set (osie, crowd, scene, ueyes, figrim, mcs, doves, mit1003, coco-search18-tp,
+    …) or your own description (.yaml), with its folder."""
+    source: tyro.conf.Positional[Path | None] = None
+    """The folder where the data set's files lie."""
     out: Path | None = None
     """The store to make."""
     pictures: Path | None = None
@@ -26,6 +29,8 @@ class Args:
     """Samples per second of the store's trajectories."""
     jobs: Annotated[int, tyro.conf.arg(aliases=["-j"])] = 1
     """Processes."""
+    eye: Literal["best", "left", "right", "mean"] = "best"
+    """Of recordings: best (the one less often lost, trial by trial), left, right or mean."""
     max_missing: float = 0.25
     """Drop trials with a larger share of lost samples."""
     max_fixations: int = 16
@@ -40,33 +45,33 @@ class Args:
     """No progress, no report."""
 
 
-def run(args: Args) -> int:
+def run(args: PrepareArgs) -> int:
     from stdiffeye.errors import InputError
 
     if args.check:
         return _check(args)
     if args.out is None:
         raise InputError(f"say where the store goes: --out stores/{Path(args.dataset).stem}")
-    from stdiffeye.data.clean import Settings
-    from stdiffeye.data.parts import PartReport
-    from stdiffeye.data.prepare import QUALITY, prepare
+    from stdiffeye.data.clean import CleaningSettings
+    from stdiffeye.data.preparation import QUALITY, prepare
+    from stdiffeye.data.shards import ShardReport
     from stdiffeye.files import read_json
     from stdiffeye.gaze.quality import QualityThresholds
 
     thresholds = QualityThresholds(max_missing_share=args.max_missing)
-    settings = Settings(args.rate, args.max_fixations, args.max_points, thresholds=thresholds)
+    settings = CleaningSettings(args.rate, args.max_fixations, args.max_points, eye=args.eye, thresholds=thresholds)
     store = prepare(args.dataset, args.source, args.out, args.pictures, settings, args.jobs, args.quiet, args.overwrite)
     if not args.quiet:
-        print(PartReport.from_dict(read_json(store.path / QUALITY)))
+        print(ShardReport.from_dict(read_json(store.path / QUALITY)))
     print(f"{len(store)} trials are in {store.path}; `stdiffeye info {store.path}` describes them")
     return 0
 
 
-def _check(args: Args) -> int:
-    from stdiffeye.io.descriptions import check, describe
+def _check(args: PrepareArgs) -> int:
+    from stdiffeye.io.descriptions import check, describe_source
 
-    description = describe(args.dataset)
-    found = check(description, args.source)
+    description, source = describe_source(args.dataset, args.source)
+    found = check(description, source)
     for item in found:
         state = f"{item.count} there" if item.count else "MISSING" if item.missing else "not there (optional)"
         print(f"{state:<22}{item.where}  {item.expected.what}")

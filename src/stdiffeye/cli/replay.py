@@ -17,7 +17,7 @@ from tyro.conf import Positional
 
 
 @dataclass
-class Args:
+class ReplayArgs:
     gaze: Positional[Path]
     """Gaze file or store."""
     picture: Path | None = None
@@ -44,21 +44,19 @@ class Args:
     """No progress."""
 
 
-MOST_VIEWERS = 15
+def run(args: ReplayArgs) -> int:
+    """Replay, say where."""
+    from stdiffeye.verbs import replay
 
-
-def run(args: Args) -> int:
-    from stdiffeye.data.read import read_trials
-    from stdiffeye.plot import replay
-    from stdiffeye.plot.choice import choose
-    from stdiffeye.plot.multiples import picture_of
-
-    viewers = args.viewers if args.viewers is not None else MOST_VIEWERS
-    chosen = choose(read_trials(args.gaze, args.split), args.name, args.task, viewers, args.subject)
     written = replay(
-        chosen,
-        picture_of(args.picture, chosen[0].name),
+        args.gaze,
+        args.picture,
         args.out,
+        split=args.split,
+        name=args.name,
+        task=args.task,
+        subject=args.subject,
+        viewers=args.viewers,
         speed=args.speed,
         tail_ms=args.tail_ms,
         fit=args.fit,

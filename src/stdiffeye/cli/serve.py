@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Args:
+class ServeArgs:
     port: int = 8642
     """Port to listen on; 0 for any that is free."""
     host: str = "127.0.0.1"
@@ -22,7 +22,7 @@ class Args:
     """A shipped model (see `stdiffeye models`) or a run's folder; by default freeview, and search for targets."""
 
 
-def run(args: Args) -> None:
+def run(args: ServeArgs) -> None:
     from stdiffeye.web.server import serve
 
     serve(args.port, args.host, args.model)

@@ -1,6 +1,8 @@
 """Train a preset on one or several stores; the run can be given to `generate`, `animate` and `evaluate`.
 
-Example: stdiffeye train compact stores/osie stores/doves --out runs/mine --minutes 60
+Example: stdiffeye train coarse-to-fine stores/osie stores/doves --out runs/mine --minutes 60
+         stdiffeye train --list
+         stdiffeye train freeview --show
 
 Broken off, the same command with --resume goes on. Several processes: torchrun --nproc-per-node 2 -m stdiffeye train …
 """
@@ -14,23 +16,27 @@ from tyro.conf import Positional
 
 
 @dataclass
-class Args:
-    preset: Positional[str]
+class TrainArgs:
+    preset: Positional[str] = ""
     """Name of a preset, or a YAML file like those in stdiffeye/presets."""
-    stores: Positional[tuple[Path, ...]]
+    stores: Positional[tuple[Path, ...]] = ()
     """Stores made by `stdiffeye prepare`; they may lack durations, raw samples or pictures."""
-    out: Path
+    out: Path | None = None
     """Folder of the run."""
+    list: bool = False
+    """Print the presets and what they are, and train nothing."""
+    show: bool = False
+    """Print the keys of the preset with their values and sentences, and train nothing."""
     set: tuple[str, ...] = ()
-    """Changes to the preset: key=value …, as train.coarse.steps=500."""
+    """Changes to the preset: key=value …, as train.scanpath.steps=500."""
     resume: bool = False
     """Go on with the run in --out."""
     minutes: float | None = None
-    """Stop after so many minutes of training, shared among the parts; validation comes on top."""
+    """Stop after so many minutes of training, shared among the stages; validation comes on top."""
     only: str | None = None
-    """Train this part alone: coarse or fine."""
-    start_from: Path | None = None
-    """A run whose weights to begin with."""
+    """Train this stage alone: scanpath or trajectory."""
+    start_from: str | None = None
+    """A shipped model or a run whose weights to begin with; by default the preset's own."""
     cache: Path | None = None
     """Where pictures' features are kept (default: the user's cache folder)."""
     device: str = "auto"
@@ -41,9 +47,22 @@ class Args:
     """Print nothing but errors."""
 
 
-def run(args: Args) -> None:
-    from stdiffeye.train.run import train
+def run(args: TrainArgs) -> None:
+    from stdiffeye.errors import InputError
+    from stdiffeye.systems.preset_help import list_presets, show_preset
+    from stdiffeye.systems.presets import load_preset
+    from stdiffeye.training.run import train
 
+    if args.list:
+        print(list_presets())
+        return
+    if not args.preset:
+        raise InputError("name a preset: `stdiffeye train --list` shows them")
+    if args.show:
+        print(show_preset(load_preset(args.preset, args.set)))
+        return
+    if args.out is None:
+        raise InputError("say where the run goes: --out FOLDER")
     folder = train(
         args.preset,
         args.stores,
@@ -59,8 +78,8 @@ def run(args: Args) -> None:
         quiet=args.quiet,
     )
     if not args.quiet:
-        tuned = folder / "looking" / "best.safetensors"
+        tuned = folder / "encoder" / "best.safetensors"
         use = f"generate PICTURE --model {folder}"
         if tuned.is_file():
-            use = f"train compact STORE --set encoder=efficientnet-lite0:{tuned}"
+            use = f"train coarse-to-fine STORE --set encoder=efficientnet-lite0:{tuned}"
         print(f"The run is in {folder}: try `stdiffeye {use}`")

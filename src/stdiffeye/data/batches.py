@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
 
-Floats = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 
 TYPICAL_GAP_MS = 40.0
 """From one fixation to the next where the data do not say; the median of DOVES."""
@@ -54,13 +54,13 @@ class ScanpathBatch:
     stimuli: list[Stimulus]  # P
     flip: NDArray[np.bool_]  # (P,) the picture is to be mirrored; the gaze already is
     light: NDArray[np.int64]  # (P,) number of the light that the picture is to be seen in; 0 as it is
-    xy: Floats  # (B, M, 2) in [0, 1] of the picture
-    duration_ms: Floats  # (B, M) NaN where unknown
-    gap_ms: Floats  # (B, M) to the next fixation, NaN where unknown or last
+    xy: Floats32  # (B, M, 2) in [0, 1] of the picture
+    duration_ms: Floats32  # (B, M) NaN where unknown
+    gap_ms: Floats32  # (B, M) to the next fixation, NaN where unknown or last
     length: NDArray[np.int64]  # (B,)
-    seconds: Floats  # (B,) viewing time, NaN where unknown
-    start_s: Floats  # (B,) time already looked before the first of these fixations; 0 at the picture's onset
-    places: list[Floats]  # P × (n, 2) fixations of every viewer, for the density
+    seconds: Floats32  # (B,) viewing time, NaN where unknown
+    start_s: Floats32  # (B,) time already looked before the first of these fixations; 0 at the picture's onset
+    places: list[Floats32]  # P × (n, 2) fixations of every viewer, for the density
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Augment:
     """The trial ended earlier: a shorter viewing time."""
     later: float = 0.15
     """Only what came after some fixation, with the time already passed: how viewing goes on."""
-    relit: float = 0.0
+    colour_jitter: float = 0.0
     """The picture in one of `LIGHTS` other lights."""
 
 
@@ -85,7 +85,8 @@ class ScanpathBatches:
 
     Parameters
     ----------
-    balance : a store is drawn in proportion to (its number of stimuli) ** balance: 1 mixes by picture, 0 by store.
+    dataset_exponent : a store is drawn in proportion to (its number of stimuli) to this power: 1 mixes by picture,
+        0 by store.
     usable : which trials of a store can be used, (n,) bool; all of them by default.
     """
 
@@ -97,7 +98,7 @@ class ScanpathBatches:
         viewers: int,
         max_fixations: int = 16,
         seed: int = 0,
-        balance: float = 0.5,
+        dataset_exponent: float = 0.5,
         augment: Augment = NO_CHANGE,
         pictures_needed: bool = True,
         usable: Callable[[Store], NDArray[np.bool_]] | None = None,
@@ -113,19 +114,21 @@ class ScanpathBatches:
         if not self.stimuli:
             raise InputError(f"no stimulus with a picture in split {split!r} of {[str(s.path) for s in self.stores]}")
         per_store = np.bincount([stimulus.store for stimulus in self.stimuli], minlength=len(self.stores))
-        share = np.array([float(per_store[stimulus.store]) ** (balance - 1) for stimulus in self.stimuli])
+        share = np.array([float(per_store[stimulus.store]) ** (dataset_exponent - 1) for stimulus in self.stimuli])
         self.probability = share / share.sum()
 
-    def choose(self, step: int, part: Callable[[int], slice] = slice) -> list[Choice]:
-        """The stimuli and viewers of this step, or those that `part(count)` says, whatever else is drawn."""
+    def choose(self, step: int, rank_slice: Callable[[int], slice] = slice) -> list[Choice]:
+        """The stimuli and viewers of this step, or those that `rank_slice(count)` says, whatever else is drawn."""
         rng = np.random.default_rng([self.seed, step])
         replace = len(self.stimuli) < self.count
         chosen = rng.choice(len(self.stimuli), self.count, replace=replace, p=self.probability)
         stimuli = [self.stimuli[i] for i in chosen]
         flip = rng.random(self.count) < self.augment.flip
-        mine = part(self.count)
+        mine = rank_slice(self.count)
         seeds = rng.integers(2**63, size=self.count)
-        light = np.where(rng.random(self.count) < self.augment.relit, rng.integers(LIGHTS, size=self.count) + 1, 0)
+        light = np.where(
+            rng.random(self.count) < self.augment.colour_jitter, rng.integers(LIGHTS, size=self.count) + 1, 0
+        )
         choices = []
         for stimulus, mirrored, lit, seed in zip(stimuli[mine], flip[mine], light[mine], seeds[mine], strict=True):
             own = np.random.default_rng(seed)
@@ -133,9 +136,9 @@ class ScanpathBatches:
             choices.append(Choice(stimulus, bool(mirrored), int(lit), picked, own))
         return choices
 
-    def batch(self, step: int, part: Callable[[int], slice] = slice) -> ScanpathBatch:
-        """The batch of this step, or the part of it that `part(count)` says."""
-        chosen = self.choose(step, part)
+    def batch(self, step: int, rank_slice: Callable[[int], slice] = slice) -> ScanpathBatch:
+        """The batch of this step, or the share of it that `rank_slice(count)` says."""
+        chosen = self.choose(step, rank_slice)
         rows = [self._row(c.stimulus.store, int(trial), c.flip, c.rng) for c in chosen for trial in c.trials]
         xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
         places = [self.places(c.stimulus, c.flip) for c in chosen]
@@ -177,15 +180,15 @@ class ScanpathBatches:
         """xy in [0, 1], durations, onsets (filled in from the durations where unknown) and viewing time in s."""
         source = self.stores[store]
         arrays, columns = source.scanpath_arrays(), source.columns
-        part = slice(int(arrays.offsets[trial]), int(arrays.offsets[trial + 1]))
-        xy = np.asarray(arrays.xy_px[part]) / [columns["width"][trial], columns["height"][trial]]
-        duration = np.array(arrays.duration_ms[part])
-        onset = np.array(arrays.onset_ms[part])
+        span = slice(int(arrays.offsets[trial]), int(arrays.offsets[trial + 1]))
+        xy = np.asarray(arrays.xy_px[span]) / [columns["width"][trial], columns["height"][trial]]
+        duration = np.array(arrays.duration_ms[span])
+        onset = np.array(arrays.onset_ms[span])
         if not columns["has_onsets"][trial]:
             onset = np.concatenate([[0.0], np.cumsum(duration + TYPICAL_GAP_MS)[:-1]])
         return xy, duration, onset, np.asarray(columns["viewing_ms"][trial] / 1000)
 
-    def places(self, stimulus: Stimulus, mirrored: bool) -> Floats:
+    def places(self, stimulus: Stimulus, mirrored: bool) -> Floats32:
         """(n, 2) fixations of every viewer in [0, 1]."""
         xy = np.concatenate([self._read(stimulus.store, int(trial))[0] for trial in stimulus.trials]).astype(np.float32)
         return np.stack([1 - xy[:, 0], xy[:, 1]], axis=1) if mirrored else xy

@@ -57,7 +57,7 @@ class TrajectoryArrays(NamedTuple):
 
 
 class Store:
-    """Prepared trials. Open with `Store.open(path)`.
+    """PreparedTrial trials. Open with `Store.open(path)`.
 
     Attributes
     ----------
@@ -109,6 +109,11 @@ class Store:
         """Of all trajectories."""
         return float(self.info["settings"]["rate_hz"])
 
+    @property
+    def ordered(self) -> bool:
+        """False where a trial is the positions that all viewers of a picture fixated, in no order."""
+        return bool(self.info["description"].get("ordered", True))
+
     @cached_property
     def _scanpaths(self) -> ScanpathArrays:
         arrays = map_tensors(self.path / "scanpaths.safetensors")
@@ -144,7 +149,9 @@ class Store:
         return np.flatnonzero(self.columns["split_id"] == self.words["split"].index(split))
 
     def trials(self, split: str | None = None, quiet: bool = True) -> Iterator[Trial]:
-        """Trials one after the other, all or those of a split."""
+        """Trials one after the other, all or those of a split; refused where their fixations have no order."""
+        if not self.ordered:
+            raise InputError(f"{self.path} has fixations in no order: only `stdiffeye train encoder` learns from it")
         for number in track(self.where(split).tolist(), f"reading {self.dataset}", quiet=quiet):
             yield self[number]
 
@@ -193,20 +200,20 @@ class Store:
 
     def _scanpath(self, number: int, frame: Frame) -> Scanpath | None:
         xy, duration, onset, offsets = self._scanpaths
-        part = slice(int(offsets[number]), int(offsets[number + 1]))
-        if part.start == part.stop:
+        span = slice(int(offsets[number]), int(offsets[number + 1]))
+        if span.start == span.stop:
             return None
-        durations = duration[part] if self.columns["has_durations"][number] else None
-        onsets = onset[part] if self.columns["has_onsets"][number] else None
-        return Scanpath(xy[part], frame, durations, onsets)
+        durations = duration[span] if self.columns["has_durations"][number] else None
+        onsets = onset[span] if self.columns["has_onsets"][number] else None
+        return Scanpath(xy[span], frame, durations, onsets)
 
     def _trajectory(self, number: int, frame: Frame) -> Trajectory | None:
         xy, _, offsets = self._trajectories
-        part = slice(int(offsets[number]), int(offsets[number + 1]))
-        if part.start == part.stop:
+        span = slice(int(offsets[number]), int(offsets[number + 1]))
+        if span.start == span.stop:
             return None
         synthesised = bool(self.columns["synthesised"][number])
-        return Trajectory(np.asarray(xy[part], np.float64), self.rate_hz, frame, synthesised)
+        return Trajectory(np.asarray(xy[span], np.float64), self.rate_hz, frame, synthesised)
 
 
 def is_store(path: str | Path) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import whole_file
+from stdiffeye.files import atomic_write
 
 Array = NDArray[Any]
 _WORDS = {"<f8": "F64", "<f4": "F32", "<i8": "I64", "<i4": "I32", "|b1": "BOOL"}
@@ -46,7 +46,7 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Array | Pieces]) -> No
         header[name] = {"dtype": _WORDS[array.dtype], "shape": list(array.shape), "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
-    with whole_file(path) as temporary, open(temporary, "wb") as file:
+    with atomic_write(path) as temporary, open(temporary, "wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for name, array in arrays.items():
             written = 0

@@ -10,12 +10,13 @@ from stdiffeye.diffusion.objective import (
     network_input,
     target,
 )
-from stdiffeye.diffusion.samplers import MULTISTEP, SamplerName, sample
+from stdiffeye.diffusion.samplers import MULTISTEP, Levels, SamplerName, begin, multistep, sample
 from stdiffeye.diffusion.schedule import Schedule, ScheduleName, karras_grid, make_schedule
 
 __all__ = [
     "MULTISTEP",
     "VIEWERS",
+    "Levels",
     "LossAwareSteps",
     "NoiseSource",
     "Prediction",
@@ -23,11 +24,13 @@ __all__ = [
     "Schedule",
     "ScheduleName",
     "add_noise",
+    "begin",
     "categorical",
     "edm_gain",
     "estimate_z0",
     "karras_grid",
     "make_schedule",
+    "multistep",
     "network_input",
     "noise_of",
     "sample",

@@ -40,7 +40,7 @@ class _Viewer:
     """A viewer's own stream, who else belongs to its set, and how much was drawn for it."""
 
     seed: int
-    draws: int = 0
+    random: int = 0
 
     def __post_init__(self) -> None:
         self.generator = torch.Generator().manual_seed(self.seed)
@@ -71,24 +71,24 @@ class NoiseSource:
         return torch.stack([torch.rand((), generator=viewer.generator) for viewer in self._viewers])
 
 
-class SpreadNoise(NoiseSource):
+class StratifiedNoise(NoiseSource):
     """Noise of viewers that are spread; those whose seeds are of one set of `VIEWERS`, sixteen at a time."""
 
     def normal(self, *shape: int) -> Tensor:
-        return torch.special.ndtri(self._spread(*shape)).float()
+        return torch.special.ndtri(self._stratified(*shape)).float()
 
     def uniform(self) -> Tensor:
-        return self._spread().float().clamp(max=1 - 2**-24)
+        return self._stratified().float().clamp(max=1 - 2**-24)
 
-    def _spread(self, *shape: int) -> Tensor:
+    def _stratified(self, *shape: int) -> Tensor:
         """(samples, *shape) uniform, as float64."""
         drawn = []
         for viewer in self._viewers:
             together, place = divmod(viewer.seed, TOGETHER)
-            rank = _ranks(together, viewer.draws, math.prod(shape))[place].reshape(shape)
+            rank = _ranks(together, viewer.random, math.prod(shape))[place].reshape(shape)
             within = torch.rand(shape, generator=viewer.generator, dtype=torch.float64).clamp(min=2**-40)
             drawn.append((rank + within) / TOGETHER)
-            viewer.draws += 1
+            viewer.random += 1
         return torch.stack(drawn)
 
 
@@ -108,9 +108,9 @@ class Trimmed(NoiseSource):
         return self._whole.uniform()
 
 
-def noise_of(seeds: Sequence[int], spread: bool) -> NoiseSource:
+def noise_of(seeds: Sequence[int], stratified: bool) -> NoiseSource:
     """Noise of viewers that are spread, or drawn one by one."""
-    return SpreadNoise(seeds) if spread else NoiseSource(seeds)
+    return StratifiedNoise(seeds) if stratified else NoiseSource(seeds)
 
 
 def categorical(logits: Tensor, uniform: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 * ``z0``  the clean token itself (the paper, ScanDiff)
 * ``eps`` the noise (DDPM, DiffEye)
 * ``v``   α ε − σ z0 (Salimans & Ho 2022)
-* ``edm`` the preconditioned residual of Karras et al. 2022, for data of standard deviation `spread`
+* ``edm`` the preconditioned residual of Karras et al. 2022, for data of standard deviation `std`
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 Prediction = Literal["z0", "eps", "v", "edm"]
-Spread = Tensor | float  # standard deviation of a token's numbers: one for all, or (Z,) one for each
+Std = Tensor | float  # standard deviation of a token's numbers: one for all, or (Z,) one for each
 
 
 def add_noise(z0: Tensor, noise: Tensor, alpha: Tensor, sigma: Tensor) -> Tensor:
@@ -24,14 +24,14 @@ def add_noise(z0: Tensor, noise: Tensor, alpha: Tensor, sigma: Tensor) -> Tensor
     return over_tokens(alpha, z0) * z0 + over_tokens(sigma, z0) * noise
 
 
-def network_input(z: Tensor, alpha: Tensor, sigma: Tensor, spread: Spread = 1.0) -> Tensor:
+def network_input(z: Tensor, alpha: Tensor, sigma: Tensor, std: Std = 1.0) -> Tensor:
     """z scaled to unit variance; nothing to do for variance-preserving noise."""
     a, s = over_tokens(alpha, z), over_tokens(sigma, z)
-    return z / ((a * spread) ** 2 + s**2).sqrt()
+    return z / ((a * std) ** 2 + s**2).sqrt()
 
 
 def estimate_z0(
-    output: Tensor, z: Tensor, alpha: Tensor, sigma: Tensor, prediction: Prediction, spread: Spread = 1.0
+    output: Tensor, z: Tensor, alpha: Tensor, sigma: Tensor, prediction: Prediction, std: Std = 1.0
 ) -> Tensor:
     """The clean token that a network output stands for."""
     a, s = over_tokens(alpha, z), over_tokens(sigma, z)
@@ -41,12 +41,10 @@ def estimate_z0(
         return (z - s * output) / a
     if prediction == "v":
         return a * z - s * output
-    return z * _kept(s, spread) + output * edm_gain(sigma, z, spread)
+    return z * _kept(s, std) + output * edm_gain(sigma, z, std)
 
 
-def target(
-    z0: Tensor, noise: Tensor, alpha: Tensor, sigma: Tensor, prediction: Prediction, spread: Spread = 1.0
-) -> Tensor:
+def target(z0: Tensor, noise: Tensor, alpha: Tensor, sigma: Tensor, prediction: Prediction, std: Std = 1.0) -> Tensor:
     """What the network's output is compared with."""
     a, s = over_tokens(alpha, z0), over_tokens(sigma, z0)
     if prediction == "z0":
@@ -56,18 +54,18 @@ def target(
     if prediction == "v":
         return a * noise - s * z0
     z = z0 + s * noise
-    return (z0 - z * _kept(s, spread)) / edm_gain(sigma, z0, spread)
+    return (z0 - z * _kept(s, std)) / edm_gain(sigma, z0, std)
 
 
-def edm_gain(sigma: Tensor, like: Tensor, spread: Spread = 1.0) -> Tensor:
+def edm_gain(sigma: Tensor, like: Tensor, std: Std = 1.0) -> Tensor:
     """What the network's output is multiplied by: the error of the best linear estimate of z0."""
     s = over_tokens(sigma, like)
-    return s * spread / (s**2 + spread**2) ** 0.5
+    return s * std / (s**2 + std**2) ** 0.5
 
 
-def _kept(s: Tensor, spread: Spread) -> Tensor:
+def _kept(s: Tensor, std: Std) -> Tensor:
     """The share of z in the best linear estimate of z0."""
-    return spread**2 / (s**2 + spread**2)
+    return std**2 / (s**2 + std**2)
 
 
 def over_tokens(level: Tensor, like: Tensor) -> Tensor:

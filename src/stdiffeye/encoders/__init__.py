@@ -7,7 +7,6 @@ Nothing here loads torch until an encoder is made.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -64,19 +63,34 @@ class TextEncoder(Protocol):
         ...
 
 
-_HOMES = {
-    "FeatureCache": "stdiffeye.encoders.cache",
-    "features": "stdiffeye.encoders.precompute",
-    "Picture": "stdiffeye.encoders.picture",
-    "load_picture": "stdiffeye.encoders.picture",
-    "picture_encoder": "stdiffeye.encoders.choose",
-    "text_encoder": "stdiffeye.encoders.choose",
-}
-
-__all__ = ["PictureEncoder", "TextEncoder", *_HOMES]
+__all__ = [
+    "FeatureCache",
+    "Picture",
+    "PictureEncoder",
+    "TextEncoder",
+    "features",
+    "load_picture",
+    "picture_encoder",
+    "text_encoder",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    match name:
+        case "FeatureCache":
+            from stdiffeye.encoders.cache import FeatureCache
+
+            return FeatureCache
+        case "features":
+            from stdiffeye.encoders.feature_files import features
+
+            return features
+        case "Picture" | "load_picture":
+            from stdiffeye.encoders import picture
+
+            return getattr(picture, name)
+        case "picture_encoder" | "text_encoder":
+            from stdiffeye.encoders import choose
+
+            return getattr(choose, name)
     raise AttributeError(f"module 'stdiffeye.encoders' has no attribute {name!r}")

@@ -20,7 +20,7 @@ from PIL import Image
 from stdiffeye.encoders import PictureEncoder
 from stdiffeye.encoders.picture import Picture, in_other_light, load_picture
 from stdiffeye.errors import InputError
-from stdiffeye.files import whole_file
+from stdiffeye.files import atomic_write
 from stdiffeye.progress import track
 
 Features = NDArray[np.float16]
@@ -143,7 +143,7 @@ class FeatureCache:
             seed = [light, int(self._key(picture), 16)]
             picture = in_other_light(load_picture(picture), np.random.default_rng(seed))
         tokens = self.encoder.encode([picture], flip=flip)
-        with whole_file(path) as temporary:
+        with atomic_write(path) as temporary:
             np.save(temporary, tokens[0].numpy().astype(np.float16), allow_pickle=False)
         self.computed += 1
 

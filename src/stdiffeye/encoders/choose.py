@@ -52,7 +52,7 @@ def text_encoder(name: str = "words", download: bool = False) -> TextEncoder:
     """
     kind, _, where = name.partition(":")
     if kind == "words" and not where:
-        from stdiffeye.encoders.words import WordVectors
+        from stdiffeye.encoders.word_table import WordVectors
 
         return WordVectors()
     if kind == "clip":

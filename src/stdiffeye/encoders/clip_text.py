@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from stdiffeye.encoders.hub import load_model, load_tokenizer
-from stdiffeye.encoders.words import checked
+from stdiffeye.encoders.word_table import checked
 
 NAME = "clip"
 HUB_ID = "openai/clip-vit-base-patch32"

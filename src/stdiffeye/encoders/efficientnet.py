@@ -38,6 +38,7 @@ EARLY_CHANNELS, FINE_CHANNELS, COARSE_CHANNELS = 40, 112, 320
 # The network was trained on (x − 127)/128, not on ImageNet's mean and deviation.
 PIXEL_MEAN, PIXEL_SCALE = 127.0, 128.0
 
+OBJECTS = 80  # categories of COCO, in the order of `encoders.word_table`
 EARLY_BLOCKS = 5  # of 16
 _LAST_FINE_BLOCK = 10  # of 16 (0-based): the last one at stride 16 with 112 channels
 
@@ -47,7 +48,8 @@ class EfficientNetLite0:
 
     Parameters
     ----------
-    late : safetensors file with late blocks tuned by `stdiffeye train encoder` (default: ImageNet's).
+    late : safetensors file with late blocks tuned by `stdiffeye train encoder` (default: ImageNet's). Where it holds
+        object maps too, each token ends with the logits of COCO's 80 categories at its position.
     """
 
     name = NAME
@@ -58,10 +60,14 @@ class EfficientNetLite0:
     def __init__(self, late: str | Path | None = None) -> None:
         network = plain_network()
         self.early, self.late = Early(network), Late(network)
+        self.objects: ObjectMaps | None = None
         if late is not None:
             self.name = f"{NAME}:{late}"
             self.late.load(Path(late))
-        self._identity = _identity(NAME, self.early, self.late)
+            self.objects = ObjectMaps.load(Path(late))
+        if self.objects is not None:
+            self.width += OBJECTS
+        self._identity = _identity(NAME, self.early, self.late, *([] if self.objects is None else [self.objects]))
 
     @property
     def identity(self) -> str:
@@ -70,13 +76,17 @@ class EfficientNetLite0:
 
     @torch.inference_mode()
     def encode(self, pictures: Sequence[Picture], flip: bool = False) -> Tensor:
-        """(B, 768, 432) float32.
+        """(B, 768, 432) float32, or (B, 768, 512) with object maps.
 
         Pictures go through one by one: on a CPU that is faster than a batch (less memory traffic), and a picture's
         tokens are the same to the last bit whatever it is encoded together with.
         """
-        tokens = [self.late(self.early(prepare([picture], flip))) for picture in pictures]
+        tokens = [self._tokens(prepare([picture], flip)) for picture in pictures]
         return torch.cat(tokens) if tokens else torch.empty(0, GRID[0] * GRID[1], self.width)
+
+    def _tokens(self, pixels: Tensor) -> Tensor:
+        tokens = self.late(self.early(pixels))  # (1, N, 432)
+        return tokens if self.objects is None else torch.cat([tokens, self.objects(tokens)], -1)
 
 
 class EarlyEncoder:
@@ -156,6 +166,39 @@ class Late(nn.Module):
             if number == _LAST_FINE_BLOCK:
                 fine = x
         return join(fine, x)
+
+
+class ObjectMaps(nn.Sequential):
+    """(B, N, 432) tokens → (B, N, 80) logits: whether each of COCO's categories is there."""
+
+    def __init__(self, width: int = 128) -> None:
+        channels = FINE_CHANNELS + COARSE_CHANNELS
+        super().__init__(
+            nn.Conv2d(channels, width, 1),
+            nn.GELU(),
+            nn.Conv2d(width, width, 3, padding=1, groups=width),
+            nn.GELU(),
+            nn.Conv2d(width, OBJECTS, 1),
+        )
+        self.requires_grad_(False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        maps = super().forward(tokens.transpose(1, 2).unflatten(2, GRID))  # (B, 80, 24, 32)
+        return maps.flatten(2).transpose(1, 2)
+
+    @classmethod
+    def load(cls, path: Path) -> ObjectMaps | None:
+        """Those of a file of tuned blocks; None where it has none."""
+        weights = {
+            name.removeprefix("objects."): tensor.float()
+            for name, tensor in load_file(path).items()
+            if name.startswith("objects.")
+        }
+        if not weights:
+            return None
+        maps = cls()
+        maps.load_state_dict(weights)
+        return maps
 
 
 class _Block(nn.Module):

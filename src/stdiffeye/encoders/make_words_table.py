@@ -11,8 +11,8 @@ from importlib.metadata import version
 import numpy as np
 from safetensors.numpy import save_file
 
-from stdiffeye.encoders.words import TABLE
-from stdiffeye.files import whole_file
+from stdiffeye.encoders.word_table import TABLE
+from stdiffeye.files import atomic_write
 
 # The category names of COCO (T.-Y. Lin et al.: Microsoft COCO: Common Objects in Context. ECCV 2014).
 # COCO-Search18 and MCS spell their targets the same way.
@@ -40,7 +40,7 @@ def main() -> None:
         "model": "Google universal-sentence-encoder-multilingual 3",
         "licence": "Apache-2.0",
     }
-    with whole_file(TABLE) as temporary:
+    with atomic_write(TABLE) as temporary:
         save_file({"vectors": vectors}, temporary, metadata=about)
     print(f"{len(COCO_NAMES)} words in {TABLE}")
 

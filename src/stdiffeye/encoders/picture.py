@@ -24,14 +24,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageEnhance, ImageOps, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
-from stdiffeye.io.pictures import MAX_MEGAPIXELS
+from stdiffeye.io.pictures import MAX_MEGAPIXELS, PICTURE_SUFFIXES
 
 Picture: TypeAlias = "str | Path | Image.Image | NDArray[Any]"
 
-
-PICTURE_SUFFIXES = frozenset(
-    {".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
-)
 
 # A picture is only made smaller cheaply (in the JPEG decoder, or by box averages) down to this many times the size
 # that is wanted; the proper resampling filter does the rest, so the shortcut cannot be seen in the result.

@@ -1,15 +1,17 @@
 """The nouns of gaze, and what can be done to one of them."""
 
-from stdiffeye.gaze.cleaning import fill_gaps, resample, trim_to_fixations, truncate
-from stdiffeye.gaze.fixations import extract, fixation_intervals
+from stdiffeye.gaze.cleaning import fill_gaps, fixation_span, resample, truncate
+from stdiffeye.gaze.extraction import extract, fixation_intervals
 from stdiffeye.gaze.frame import Frame, Placement
-from stdiffeye.gaze.index import anchors, fixation_index, fixation_indices
-from stdiffeye.gaze.lifting import Skeleton, lift, skeleton
-from stdiffeye.gaze.nouns import Scanpath, Trajectory, Trial
+from stdiffeye.gaze.gaze_list import GazeList
+from stdiffeye.gaze.index import anchors, fixation_index
+from stdiffeye.gaze.lifting import Skeleton, lift, skeleton_of
 from stdiffeye.gaze.quality import Quality, QualityReport, QualityThresholds
+from stdiffeye.gaze.types import Scanpath, Trajectory, Trial
 
 __all__ = [
     "Frame",
+    "GazeList",
     "Placement",
     "Quality",
     "QualityReport",
@@ -22,11 +24,10 @@ __all__ = [
     "extract",
     "fill_gaps",
     "fixation_index",
-    "fixation_indices",
     "fixation_intervals",
+    "fixation_span",
     "lift",
     "resample",
-    "skeleton",
-    "trim_to_fixations",
+    "skeleton_of",
     "truncate",
 ]

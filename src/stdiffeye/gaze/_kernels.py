@@ -6,13 +6,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from stdiffeye.arrays import Floats, Ints
+
 UNREACHABLE = 1e30
 
 
 @njit(cache=True, nogil=True)
-def anchors(xy: Floats, places: Floats) -> Integers:
+def anchors(xy: Floats, places: Floats) -> Ints:
     """Strictly rising sample numbers t_m with the least Σ ‖xy[t_m] − places[m]‖; (-1, …) where there is none.
 
     D[m, t] = dist(m, t) + min_{t' < t} D[m − 1, t']; `nearest[m, t]` is the earliest t' ≤ t with the least D[m, t'].
@@ -47,7 +47,7 @@ def anchors(xy: Floats, places: Floats) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def ramp(anchor: Integers, length: int) -> Floats:
+def ramp(anchor: Ints, length: int) -> Floats:
     """ρ̃ of every sample: m at anchor m (counted from 1), linear between, 0 and M + 1 at the ends, over M + 1."""
     count = len(anchor)
     rho = np.empty(length)
@@ -111,9 +111,7 @@ def speed_change(xy: Floats, window: int, gap: int, factor: float) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def judd_saccades(
-    change: Floats, usable: int, critical: float, min_run: int, min_above: int, look_ahead: int
-) -> Integers:
+def judd_saccades(change: Floats, usable: int, critical: float, min_run: int, min_above: int, look_ahead: int) -> Ints:
     """(S, 2) first and last sample of each saccade: from a run of `change` > critical to the end of one < −critical.
 
     A run that ends the usable data (`usable` values, less lost ones at their end) counts without its counterpart.
@@ -154,7 +152,7 @@ def judd_saccades(
 
 
 @njit(cache=True, nogil=True)
-def dispersion_windows(xy: Floats, max_dispersion: float, min_samples: int) -> Integers:
+def dispersion_windows(xy: Floats, max_dispersion: float, min_samples: int) -> Ints:
     """(M, 2) [start, stop) of the greedy windows with (max x − min x) + (max y − min y) ≤ `max_dispersion`."""
     length = len(xy)
     found = np.empty((length // min_samples + 1, 2), dtype=np.int64)
@@ -180,7 +178,7 @@ def dispersion_windows(xy: Floats, max_dispersion: float, min_samples: int) -> I
 
 
 @njit(cache=True, nogil=True)
-def median_places(xy: Floats, lost: NDArray[np.bool_], intervals: Integers) -> Floats:
+def median_places(xy: Floats, lost: NDArray[np.bool_], intervals: Ints) -> Floats:
     """(M, 2) median x and median y of the samples of each interval [start, stop) that are not lost."""
     places = np.empty((len(intervals), 2))
     for m in range(len(intervals)):

@@ -10,15 +10,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stdiffeye.arrays import Points
 from stdiffeye.errors import InputError
 
-Points = NDArray[np.float64]  # (..., 2) x, y
+ASPECT_TOLERANCE = 0.02  # of the logarithm of width over height: pictures are rounded to whole pixels
 
 
 @dataclass(frozen=True)
 class Frame:
     """A rectangle that gaze is measured in: a screen or a picture.
 
+    Parameters
+    ----------
+    width_px, height_px : float
+        Its size.
+    px_per_degree : float, optional
+        Pixels per degree of visual angle, where the viewing distance is known.
+
+    Raises
+    ------
+    InputError
+        When one of them is not a positive number.
+
+    Examples
+    --------
     >>> osie = Frame(800, 600, px_per_degree=24)
     >>> osie.rescale([400, 300], to=Frame(512, 384)).tolist()
     [256.0, 192.0]
@@ -38,14 +53,17 @@ class Frame:
 
     @property
     def diagonal_px(self) -> float:
+        """Length of the diagonal."""
         return float(np.hypot(self.width_px, self.height_px))
 
     @property
     def centre_px(self) -> Points:
+        """(2,) x and y of the middle."""
         return np.array([self.width_px / 2, self.height_px / 2])
 
     @property
     def size_px(self) -> Points:
+        """(2,) width and height."""
         return np.array([self.width_px, self.height_px], dtype=np.float64)
 
     def normalise(self, xy_px: ArrayLike) -> Points:
@@ -60,10 +78,6 @@ class Frame:
         """Pixels to degrees of visual angle from the frame's centre (x to the right, y down)."""
         return (as_points(xy_px) - self.centre_px) / self.require_px_per_degree()
 
-    def from_degrees(self, xy_deg: ArrayLike) -> Points:
-        """Degrees of visual angle from the frame's centre to pixels."""
-        return as_points(xy_deg) * self.require_px_per_degree() + self.centre_px
-
     def rescale(self, xy_px: ArrayLike, to: Frame) -> Points:
         """Pixels of this frame to pixels of another one that shows the same thing, stretched if need be."""
         return as_points(xy_px) * (to.size_px / self.size_px)
@@ -73,6 +87,11 @@ class Frame:
         scale = width_px / self.width_px
         return Frame(width_px, height_px, None if self.px_per_degree is None else self.px_per_degree * scale)
 
+    def same_shape(self, other: Frame) -> bool:
+        """Whether both have the same width for their height, up to rounding to whole pixels."""
+        ratio = (self.width_px * other.height_px) / (self.height_px * other.width_px)
+        return bool(abs(np.log(ratio)) <= ASPECT_TOLERANCE)
+
     def contains(self, xy_px: ArrayLike) -> NDArray[np.bool_]:
         """Which points lie inside; NaN lies outside."""
         xy = as_points(xy_px)
@@ -80,6 +99,7 @@ class Frame:
             return np.asarray(((xy >= 0) & (xy < self.size_px)).all(axis=-1))
 
     def require_px_per_degree(self) -> float:
+        """Pixels per degree; an InputError where they are not known."""
         if self.px_per_degree is None:
             raise InputError(f"{self} has no px_per_degree: degrees of visual angle need Frame(…, px_per_degree=…)")
         return self.px_per_degree
@@ -87,8 +107,17 @@ class Frame:
 
 @dataclass(frozen=True)
 class Placement:
-    """A picture shown on a screen: `image` drawn into the box (left, top, width, height) of `screen`.
+    """A picture shown on a screen: `image` fills the box (left, top, width, height) of `screen`.
 
+    Parameters
+    ----------
+    image, screen : Frame
+        The picture at its own size, and the screen.
+    left_px, top_px, width_px, height_px : float
+        The box on the screen.
+
+    Examples
+    --------
     >>> shown = Placement.letterbox(Frame(640, 480), Frame(1680, 1050))
     >>> shown.to_image([840, 525]).tolist()
     [320.0, 240.0]
@@ -124,10 +153,8 @@ class Placement:
         return np.array([self.width_px, self.height_px]) / self.image.size_px
 
     def to_image(self, screen_xy_px: ArrayLike) -> Points:
+        """Pixels of the screen to pixels of the picture; outside of it they are negative or too large."""
         return (as_points(screen_xy_px) - [self.left_px, self.top_px]) / self.scale
-
-    def to_screen(self, image_xy_px: ArrayLike) -> Points:
-        return as_points(image_xy_px) * self.scale + [self.left_px, self.top_px]
 
 
 def as_points(xy: ArrayLike) -> Points:

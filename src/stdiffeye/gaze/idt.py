@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.gaze._scale import px_per_degree_of, samples_of
-from stdiffeye.gaze.nouns import Trajectory
+from stdiffeye.gaze.types import Trajectory
 
 # Chosen by `stdiffeye reproduce extractors` on recordings that two experts labelled.
 MAX_DISPERSION_DEG = 2.5
@@ -23,12 +23,22 @@ def fixation_intervals(
     max_dispersion_deg: float = MAX_DISPERSION_DEG,
     min_fixation_ms: float = MIN_FIXATION_MS,
 ) -> NDArray[np.int64]:
-    """(M, 2) first sample and the one after the last, of each fixation.
+    """Where fixations begin and end by a threshold on dispersion.
 
     Parameters
     ----------
-    max_dispersion_deg : width plus height of the box.
-    min_fixation_ms : the shortest fixation.
+    trajectory : Trajectory
+    px_per_degree : float, optional
+        For frames that do not know it.
+    max_dispersion_deg : float
+        Width plus height of the box.
+    min_fixation_ms : float
+        The shortest fixation.
+
+    Returns
+    -------
+    array, shape (M, 2)
+        First sample of each fixation, and the one after its last.
     """
     from stdiffeye.gaze import _kernels
 

@@ -7,23 +7,44 @@ an anchor on the first or last sample wins over the boundary. Compute it on the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze.nouns import Scanpath, Trajectory
+from stdiffeye.gaze.types import Scanpath, Trajectory
 
 INTERPOLATIONS = ("uniform", "distance")
 
 
 def anchors(trajectory: Trajectory, scanpath: Scanpath) -> NDArray[np.int64]:
-    """(M,) the sample that stands for each fixation, strictly rising, with the least summed distance.
+    """The sample that stands for each fixation, strictly rising, with the least summed distance.
 
     t_1 < … < t_M minimise Σ_m ‖(x, y)_{t_m} − (x, y)_m‖. A lost sample stands for nothing. Of several best choices
     this is the one whose every anchor is earliest (it exists: the earlier of two best choices, anchor by anchor, is
     a best choice).
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    scanpath : Scanpath
+        In the same frame.
+
+    Returns
+    -------
+    array of int, shape (M,)
+
+    Raises
+    ------
+    InputError
+        When frames differ, or when fewer samples are there than fixations.
+
+    Examples
+    --------
+    >>> from stdiffeye.gaze import Frame
+    >>> frame = Frame(10, 10)
+    >>> gaze = Trajectory([[0, 0], [2, 0], [4, 0], [6, 0]], 240, frame)
+    >>> anchors(gaze, Scanpath([[2, 0], [6, 0]], frame)).tolist()
+    [1, 3]
     """
     from stdiffeye.gaze import _kernels
 
@@ -39,13 +60,29 @@ def anchors(trajectory: Trajectory, scanpath: Scanpath) -> NDArray[np.int64]:
 
 
 def fixation_index(trajectory: Trajectory, scanpath: Scanpath, interpolation: str = "uniform") -> NDArray[np.float64]:
-    """(T,) ρ̃ of every sample.
+    """How far along its scanpath every sample lies, ρ̃.
 
     Parameters
     ----------
-    interpolation : "uniform", linear in time between anchors, or "distance", the mean of the numbers of the two nearest
-        fixations weighted by inverse distance (an ablation without temporal order; NaN where the eye was lost).
+    trajectory : Trajectory
+    scanpath : Scanpath
+        In the same frame.
+    interpolation : {"uniform", "distance"}
+        Linear in time between anchors; or the mean of the numbers of the two nearest fixations weighted by inverse
+        distance (an ablation without temporal order; NaN where the eye was lost).
 
+    Returns
+    -------
+    array, shape (T,)
+        0 at the first sample, 1 at the last.
+
+    Raises
+    ------
+    InputError
+        When frames differ, when fewer samples are there than fixations, or when there is no such interpolation.
+
+    Examples
+    --------
     >>> from stdiffeye.gaze import Frame
     >>> frame = Frame(10, 10)
     >>> path = Trajectory([[0, 0], [2, 0], [4, 0], [6, 0], [8, 0]], 240, frame)
@@ -60,13 +97,6 @@ def fixation_index(trajectory: Trajectory, scanpath: Scanpath, interpolation: st
         _check(trajectory, scanpath)
         return _kernels.two_nearest(trajectory.xy_px, scanpath.xy_px)
     return _kernels.ramp(anchors(trajectory, scanpath), len(trajectory))
-
-
-def fixation_indices(
-    pairs: Iterable[tuple[Trajectory, Scanpath]], interpolation: str = "uniform"
-) -> list[NDArray[np.float64]]:
-    """`fixation_index` of many trials."""
-    return [fixation_index(trajectory, scanpath, interpolation) for trajectory, scanpath in pairs]
 
 
 def _check(trajectory: Trajectory, scanpath: Scanpath) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.gaze._scale import px_per_degree_of, runs, samples_of
-from stdiffeye.gaze.nouns import Trajectory
+from stdiffeye.gaze.types import Trajectory
 
 # Chosen by `stdiffeye reproduce extractors` on recordings that two experts labelled; joining does not help there.
 MAX_SPEED_DEG_S = 30.0
@@ -29,14 +29,26 @@ def fixation_intervals(
     max_step_deg: float = MAX_STEP_DEG,
     min_fixation_ms: float = MIN_FIXATION_MS,
 ) -> NDArray[np.int64]:
-    """(M, 2) first sample and the one after the last, of each fixation.
+    """Where fixations begin and end by a threshold on speed.
 
     Parameters
     ----------
-    max_speed_deg_s : the threshold.
-    window_ms : speed is measured between the samples half a window before and after.
-    max_gap_ms, max_step_deg : slow stretches this near to each other in time and place are one fixation (0: none).
-    min_fixation_ms : what is shorter is dropped.
+    trajectory : Trajectory
+    px_per_degree : float, optional
+        For frames that do not know it.
+    max_speed_deg_s : float
+        The threshold.
+    window_ms : float
+        Speed is measured between the samples half a window before and after.
+    max_gap_ms, max_step_deg : float
+        Slow stretches this near to each other in time and position are one fixation (0: none).
+    min_fixation_ms : float
+        What is shorter is dropped.
+
+    Returns
+    -------
+    array, shape (M, 2)
+        First sample of each fixation, and the one after its last.
     """
     scale = px_per_degree_of(trajectory.frame, px_per_degree)
     with np.errstate(invalid="ignore"):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.gaze._scale import px_per_degree_of, runs, samples_of
-from stdiffeye.gaze.nouns import Trajectory
+from stdiffeye.gaze.types import Trajectory
 
 CRITICAL_DEG_S = 6.0
 SPEED_CHANGE_SHARE = 0.25
@@ -27,7 +27,6 @@ MIN_RUN_MS = 2 * SAMPLE_MS
 MIN_ABOVE_MS = 3 * SAMPLE_MS
 MIN_FIXATION_MS = 12 * SAMPLE_MS
 LOOK_AHEAD_MS = 25 * SAMPLE_MS
-MAX_LOST_SHARE = 0.5
 
 
 def fixation_intervals(
@@ -37,13 +36,22 @@ def fixation_intervals(
     min_fixation_ms: float = MIN_FIXATION_MS,
     max_loss_ms: float | None = None,
 ) -> NDArray[np.int64]:
-    """(M, 2) first sample and the one after the last, of each fixation.
+    """Where fixations begin and end by Judd's rule.
 
     Parameters
     ----------
-    px_per_degree : for frames that do not know it.
-    critical_deg_s, min_fixation_ms : Judd's two thresholds.
-    max_loss_ms : losses longer than this (blinks) end a fixation; None, as Judd's program: none does.
+    trajectory : Trajectory
+    px_per_degree : float, optional
+        For frames that do not know it.
+    critical_deg_s, min_fixation_ms : float
+        Judd's two thresholds.
+    max_loss_ms : float, optional
+        Losses longer than this (blinks) end a fixation; None, as in Judd's program: none does.
+
+    Returns
+    -------
+    array, shape (M, 2)
+        First sample of each fixation, and the one after its last.
     """
     from stdiffeye.gaze import _kernels
 
@@ -62,11 +70,6 @@ def fixation_intervals(
     if max_loss_ms is not None:
         saccades = _with_losses(saccades, trajectory.lost, samples_of(max_loss_ms, rate_hz))
     return _between(saccades, len(trajectory), samples_of(min_fixation_ms, rate_hz))
-
-
-def reliable(trajectory: Trajectory) -> bool:
-    """Whether at least half of the samples are there; Judd's program flags a trial otherwise."""
-    return trajectory.missing_share <= MAX_LOST_SHARE
 
 
 def _with_losses(saccades: NDArray[np.int64], lost: NDArray[np.bool_], longest: int) -> NDArray[np.int64]:

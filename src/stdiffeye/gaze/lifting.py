@@ -15,10 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.arrays import Points
 from stdiffeye.errors import InputError
 from stdiffeye.gaze._scale import px_per_degree_of
-from stdiffeye.gaze.frame import Frame, Points
-from stdiffeye.gaze.nouns import Scanpath, Trajectory
+from stdiffeye.gaze.extraction import fixation_intervals
+from stdiffeye.gaze.frame import Frame
+from stdiffeye.gaze.types import Scanpath, Trajectory
 
 SHORTEST_MS = SMALLEST_DEG = 1e-9  # keep a saccade of no duration or path from dividing by zero
 
@@ -48,6 +50,7 @@ class LiftConstants:
 
 
 CONSTANTS = LiftConstants()
+ATTEMPTS = 8  # to sample drift and noise under which every fixation can be found
 LONGEST_SHOULDER_MS = 50.0  # of 96 % of the intervals between fixations of DOVES; beyond it, the eye rests
 
 
@@ -57,11 +60,16 @@ class Skeleton:
 
     Parameters
     ----------
-    xy_px : (T, 2) position.
-    rate_hz, frame : as of a trajectory.
-    fixation : (T,) number of the fixation that is held or, within a saccade, was left last; from 0.
-    in_fixation : (T,) False within saccades.
-    saccades : (M − 1, 2) [start, stop) of the intervals between fixations, in samples.
+    xy_px : array, shape (T, 2)
+        Position.
+    rate_hz, frame
+        As of a trajectory.
+    fixation : array of int, shape (T,)
+        Number of the fixation that is held or, within a saccade, was left last; from 0.
+    in_fixation : array of bool, shape (T,)
+        False within saccades.
+    saccades : array of int, shape (M − 1, 2)
+        [start, stop) of the intervals between fixations, in samples.
     """
 
     xy_px: Points
@@ -97,7 +105,7 @@ def overshoot_deg(amplitude_deg: NDArray[np.float64], constants: LiftConstants =
     return np.maximum(constants.overshoot_deg - constants.overshoot_deg_per_deg * np.asarray(amplitude_deg), 0)
 
 
-def skeleton(
+def skeleton_of(
     scanpath: Scanpath,
     rate_hz: float = 240.0,
     px_per_degree: float | None = None,
@@ -107,11 +115,34 @@ def skeleton(
     """Fixations held, saccades of minimum jerk between them.
 
     Where the scanpath knows its onsets the true times between fixations are kept, and the movement takes the
-    main-sequence part of them; otherwise they are the movement's duration and the shoulders that an extractor sees.
+    main-sequence share of them; otherwise they are the movement's duration and the shoulders that an extractor sees.
 
     Parameters
     ----------
-    overshoot : whether the smallest saccades overshoot and come back, as they do in recordings.
+    scanpath : Scanpath
+        With durations.
+    rate_hz : float
+        Samples per second.
+    px_per_degree : float, optional
+        Where the frame does not know it; by default the picture was 30 degrees wide.
+    constants : LiftConstants
+    overshoot : bool
+        Whether the smallest saccades overshoot and come back, as they do in recordings.
+
+    Returns
+    -------
+    Skeleton
+
+    Raises
+    ------
+    InputError
+        When the scanpath has no durations.
+
+    Examples
+    --------
+    >>> path = Scanpath([[100, 100], [400, 300]], Frame(800, 600, 24), duration_ms=[250, 300])
+    >>> skeleton_of(path).fixations.tolist()
+    [[0, 60], [79, 151]]
     """
     scale_px = px_per_degree_of(scanpath.frame, px_per_degree)
     amplitude_deg = np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / scale_px
@@ -139,7 +170,9 @@ def skeleton(
     return Skeleton(xy_px, rate_hz, scanpath.frame, fixation, in_fixation, saccades)
 
 
-def rested(scanpath: Scanpath, px_per_degree: float | None = None, constants: LiftConstants = CONSTANTS) -> Scanpath:
+def extend_fixations(
+    scanpath: Scanpath, px_per_degree: float | None = None, constants: LiftConstants = CONSTANTS
+) -> Scanpath:
     """The same, with fixations that last until the eye leaves.
 
     Files leave out blinks, lost samples and more; what lies between two fixations beyond the time that a saccade takes
@@ -166,17 +199,61 @@ def lift(
 ) -> Trajectory:
     """A synthesised trajectory whose fixations are the scanpath's.
 
+    Drift and noise are sampled again in the rare case that they hide a fixation from Judd's rule: where two fixations
+    lie at one place, what the first has drifted may cancel the small saccade between them.
+
     Parameters
     ----------
-    rng : source of drift and noise; None gives the skeleton, without either.
-    noise : scale of drift and noise; 1 is human with a good tracker, 0 none.
+    scanpath : Scanpath
+        With durations; its onsets, where known, are kept.
+    rate_hz : float
+        Samples per second.
+    rng : numpy.random.Generator, optional
+        Source of drift and noise; None gives the skeleton with its overshoots, without either.
+    noise : float
+        Scale of drift and noise; 1 is human with a good tracker, 0 none.
+    px_per_degree : float, optional
+        Where the frame does not know it; by default the picture was 30 degrees wide.
+    constants : LiftConstants
+
+    Returns
+    -------
+    Trajectory
+        `synthesised` is True.
+
+    Raises
+    ------
+    InputError
+        When the scanpath has no durations.
+
+    Examples
+    --------
+    >>> path = Scanpath([[100, 100], [400, 300]], Frame(800, 600, 24), duration_ms=[250, 300])
+    >>> lift(path, 240, np.random.default_rng(0))
+    Trajectory(151 samples, 0.63 s at 240 Hz, 800×600 px, synthesised)
     """
-    bones = skeleton(scanpath, rate_hz, px_per_degree, constants, overshoot=True)
+    skeleton = skeleton_of(scanpath, rate_hz, px_per_degree, constants, overshoot=True)
     if rng is None or noise == 0:
-        return bones.trajectory
+        return skeleton.trajectory
     scale_px = noise * px_per_degree_of(scanpath.frame, px_per_degree)
-    xy_px = bones.xy_px + scale_px * wander_deg(len(bones), rate_hz, rng, constants)
-    return Trajectory(settle(xy_px, bones, scanpath.xy_px), rate_hz, scanpath.frame, synthesised=True)
+
+    def noisy() -> Trajectory:
+        xy_px = skeleton.xy_px + scale_px * wander_deg(len(skeleton), rate_hz, rng, constants)
+        return Trajectory(settle(xy_px, skeleton, scanpath.xy_px), rate_hz, scanpath.frame, synthesised=True)
+
+    def count(trajectory: Trajectory) -> int:
+        return len(fixation_intervals(trajectory, px_per_degree=px_per_degree))
+
+    lifted = noisy()
+    if count(lifted) == len(scanpath):
+        return lifted
+    # Fixations that are too short for Judd's rule are not found without noise either.
+    findable = count(skeleton.trajectory)
+    for _ in range(ATTEMPTS - 1):
+        if count(lifted) == findable:
+            break
+        lifted = min(lifted, noisy(), key=lambda one: abs(count(one) - findable))
+    return lifted
 
 
 def wander_deg(
@@ -191,20 +268,20 @@ def wander_deg(
     return np.cumsum(velocity, axis=0) / rate_hz + rng.normal(0, constants.noise_deg, (length, 2))
 
 
-def settle(xy_px: Points, bones: Skeleton, places_px: Points) -> Points:
+def settle(xy_px: Points, skeleton: Skeleton, places_px: Points) -> Points:
     """Shift each fixation so that its median is its place, spreading the change along the saccade between two.
 
     The change follows the saccade's own path length, so that it adds speed only where the eye moves.
     """
     shift = np.empty_like(xy_px)
     offsets = []
-    for (start, stop), place in zip(bones.fixations, places_px, strict=True):
+    for (start, stop), place in zip(skeleton.fixations, places_px, strict=True):
         offsets.append(place - np.median(xy_px[start:stop], axis=0))
         shift[start:stop] = offsets[-1]
-    for m, (start, stop) in enumerate(bones.saccades):
+    for m, (start, stop) in enumerate(skeleton.saccades):
         if stop == start:
             continue
-        path = np.cumsum(np.hypot(*np.diff(bones.xy_px[start - 1 : stop + 1], axis=0).T))
+        path = np.cumsum(np.hypot(*np.diff(skeleton.xy_px[start - 1 : stop + 1], axis=0).T))
         share = path[:-1] / path[-1] if path[-1] > 0 else np.arange(1, stop - start + 1) / (stop - start + 1)
         shift[start:stop] = offsets[m] + share[:, None] * (offsets[m + 1] - offsets[m])
     return xy_px + shift

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
-from stdiffeye.gaze.nouns import Trajectory
+from stdiffeye.gaze.samples import Samples
+from stdiffeye.gaze.types import Trajectory
 
 
 @dataclass(frozen=True)
 class QualityThresholds:
-    """When a trial is dropped. None switches a rule off."""
+    """When a trial is dropped. None switches a rule off.
+
+    Attributes
+    ----------
+    max_missing_share, max_out_of_frame_share, impossible_speed_deg_s, max_impossible_speed_count, min_duration_ms
+        Each with a sentence below its default.
+    """
 
     max_missing_share: float | None = 0.25
     """Largest share of lost samples."""
@@ -41,11 +47,26 @@ class QualityThresholds:
 
 
 DEFAULT_THRESHOLDS = QualityThresholds()
+GAP_STEPS = 1.5  # a step this many times the nominal one has lost a sample, and tells no speed
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How good one trajectory is; `impossible_speed_count` is None where the frame has no px_per_degree."""
+    """How good one trajectory is.
+
+    Attributes
+    ----------
+    sample_count : int
+        Samples that there should be; missing rows count.
+    duration_ms : float
+    missing_share : float
+        Share of them that is lost.
+    out_of_frame_share : float
+        Share of the others that lies outside the frame.
+    impossible_speed_count : int or None
+        Steps that no eye makes; None where the frame has no px_per_degree.
+    peak_speed_deg_s : float or None
+    """
 
     sample_count: int
     duration_ms: float
@@ -55,21 +76,34 @@ class Quality:
     peak_speed_deg_s: float | None
 
     @classmethod
-    def of(cls, trajectory: Trajectory, thresholds: QualityThresholds = DEFAULT_THRESHOLDS) -> Quality:
-        """Measure a trajectory; only the threshold's impossible speed matters here."""
-        seen = ~trajectory.lost
-        outside = seen & ~trajectory.frame.contains(trajectory.xy_px)
+    def of(cls, gaze: Trajectory | Samples, thresholds: QualityThresholds = DEFAULT_THRESHOLDS) -> Quality:
+        """Measure gaze; rows that are missing from raw samples count as lost ones do.
+
+        Parameters
+        ----------
+        gaze : Trajectory or Samples
+            Best the samples as they were recorded: resampling hides short losses and single impossible steps.
+        thresholds : QualityThresholds
+            Only the impossible speed matters here.
+
+        Returns
+        -------
+        Quality
+        """
+        samples = Samples.of(gaze) if isinstance(gaze, Trajectory) else gaze
+        seen = ~samples.lost
+        outside = seen & ~samples.frame.contains(samples.xy_px)
+        expected = max(len(samples), round(samples.duration_ms * samples.rate_hz / 1000))
         count: int | None = None
         peak: float | None = None
-        if trajectory.frame.px_per_degree is not None:
-            step_px = np.hypot(*np.diff(trajectory.xy_px, axis=0).T)
-            speed = step_px[np.isfinite(step_px)] * (trajectory.rate_hz / trajectory.frame.px_per_degree)
+        if samples.frame.px_per_degree is not None:
+            speed = _speeds_px_s(samples) / samples.frame.px_per_degree
             count = int((speed > thresholds.impossible_speed_deg_s).sum())
             peak = float(speed.max(initial=0.0))
         return cls(
-            sample_count=len(trajectory),
-            duration_ms=trajectory.duration_ms,
-            missing_share=trajectory.missing_share,
+            sample_count=expected,
+            duration_ms=samples.duration_ms,
+            missing_share=(expected - int(seen.sum())) / expected,
             out_of_frame_share=float(outside.sum() / max(int(seen.sum()), 1)),
             impossible_speed_count=count,
             peak_speed_deg_s=peak,
@@ -96,6 +130,13 @@ class Quality:
 class QualityReport:
     """Counts over many trials: kept, dropped and why. Add trials as they come, merge reports of parallel workers.
 
+    Parameters
+    ----------
+    thresholds : QualityThresholds
+        When a trial is dropped. All other fields are counts, from 0.
+
+    Examples
+    --------
     >>> report = QualityReport()
     >>> report.drop("no sample within 20 px of the first fixation")
     >>> print(report)
@@ -167,14 +208,6 @@ class QualityReport:
         }
         return QualityReport(thresholds=self.thresholds, **counts)
 
-    @classmethod
-    def merged(cls, reports: Iterable[QualityReport]) -> QualityReport:
-        """One report of many; an empty one of none."""
-        result: QualityReport | None = None
-        for report in reports:
-            result = report if result is None else result.merge(report)
-        return cls() if result is None else result
-
     def __str__(self) -> str:
         lines = [f"{self.kept:,} of {self.total:,} trials kept"]
         lines += [f"  dropped {count:,}: {reason}" for reason, count in self.dropped.most_common()]
@@ -211,20 +244,16 @@ class QualityReport:
             raise InputError(f"this is not a quality report: {error}") from None
         return cls(**known)
 
-    def to_json(self) -> str:
-        return json.dumps(self.as_dict(), indent=1, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> QualityReport:
-        try:
-            values = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(f"a quality report must be JSON: {error}") from None
-        return cls.from_dict(values)
-
     def save(self, path: str | Path) -> None:
         write_json(path, self.as_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> QualityReport:
         return cls.from_dict(read_json(path))
+
+
+def _speeds_px_s(samples: Samples) -> Floats:
+    """Speed of every step between two neighbouring samples that are both there."""
+    step_ms, step_px = np.diff(samples.time_ms), np.hypot(*np.diff(samples.xy_px, axis=0).T)
+    whole = np.isfinite(step_px) & (step_ms < GAP_STEPS * 1000 / samples.rate_hz)
+    return step_px[whole] / step_ms[whole] * 1000

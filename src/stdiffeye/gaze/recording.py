@@ -10,29 +10,31 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from stdiffeye.arrays import Floats, Points
 from stdiffeye.errors import InputError
-from stdiffeye.gaze.frame import Frame, Points
-from stdiffeye.gaze.nouns import Trajectory
+from stdiffeye.gaze.frame import Frame
 
-Floats = NDArray[np.float64]
 Eye = Literal["best", "left", "right", "mean"]
 EventKind = Literal["fixation", "saccade", "blink"]
 XY = tuple[float, float]
 
-TRAJECTORY_RATE_HZ = 240.0
-
 
 @dataclass(frozen=True)
 class Event:
-    """What the tracker's own parser said happened; our own fixations come from `stdiffeye.gaze.fixations`.
+    """What the tracker's own parser reported; our own fixations come from `stdiffeye.gaze.extraction`.
 
     Parameters
     ----------
-    start_ms, duration_ms : on the tracker's clock; the duration counts the last sample in.
-    xy_px : a fixation's mean place, or where a saccade began; None when the tracker did not say.
-    end_xy_px : where a saccade ended.
+    kind : {"fixation", "saccade", "blink"}
+    eye : {"left", "right"}
+    start_ms, duration_ms : float
+        On the tracker's clock; the duration includes the last sample.
+    xy_px : tuple of float, optional
+        A fixation's mean position, or where a saccade began; None when the tracker did not say.
+    end_xy_px : tuple of float, optional
+        Where a saccade ended.
     """
 
     kind: EventKind
@@ -65,15 +67,36 @@ class Recording:
 
     Parameters
     ----------
-    time_ms : (N,) tracker clock, strictly increasing, not necessarily evenly spaced.
-    rate_hz : nominal samples per second.
-    frame : the screen.
-    left_px, right_px : (N, 2) gaze on the screen, NaN = lost; None for an eye that was not recorded.
-    left_pupil, right_pupil : (N,) pupil size in the tracker's units; None where there is none.
-    name : the file, or the trial once trials are split off.
-    subject : the viewer.
-    events, messages : in order of time.
-    details : anything else worth keeping (JSON values).
+    time_ms : array, shape (N,)
+        Tracker clock, strictly increasing, not necessarily evenly spaced.
+    rate_hz : float
+        Nominal samples per second.
+    frame : Frame
+        The screen.
+    left_px, right_px : array, shape (N, 2), optional
+        Gaze on the screen, NaN where lost; None for an eye that was not recorded.
+    left_pupil, right_pupil : array, shape (N,), optional
+        Pupil size in the tracker's units.
+    name : str
+        The file, or the trial once trials are cut out.
+    subject : str
+        The viewer.
+    events : tuple of Event
+    messages : tuple of Message
+        Both in order of time.
+    details : dict
+        Anything else worth keeping (JSON values).
+
+    Raises
+    ------
+    InputError
+        When time does not run forwards, when there is no eye or no sample, or when shapes do not fit.
+
+    Examples
+    --------
+    >>> still = Recording([0, 2, 4], 500, Frame(100, 80), left_px=[[5, 5]] * 3, name="a.png", subject="ann")
+    >>> still.within(1, 5).xy_px("left").tolist()
+    [[5.0, 5.0], [5.0, 5.0]]
     """
 
     time_ms: Floats
@@ -153,18 +176,6 @@ class Recording:
         """Share of samples in which the eye was lost."""
         return _lost_share(self.xy_px(eye))
 
-    def trajectory(self, eye: Eye = "best", rate_hz: float = TRAJECTORY_RATE_HZ) -> Trajectory:
-        """The gaze at a steady rate, by time; gaps longer than 75 ms stay lost."""
-        from stdiffeye.gaze.cleaning import resample
-
-        xy_px = self.xy_px(eye)
-        if np.isnan(xy_px).any(axis=1).all():
-            raise InputError(
-                f"recording {self.name!r} has no gaze: all {len(self)} samples are lost "
-                "(eyes closed, or the tracker never found the pupil)"
-            )
-        return resample(self.time_ms, xy_px, rate_hz, self.frame)
-
     def without_blink_edges(self) -> Recording:
         """The same with the samples lost that a closing or opening lid bent away.
 
@@ -179,12 +190,14 @@ class Recording:
                 for saccade in self.events
                 if saccade.kind == "saccade" and saccade.eye == eye and any(_encloses(saccade, one) for one in blinks)
             ]
+            if not bent:
+                continue
             xy_px = np.array(getattr(self, f"{eye}_px"))
             for event in bent:
                 first, last = np.searchsorted(self.time_ms, [event.start_ms, event.start_ms + event.duration_ms])
                 xy_px[first:last] = np.nan
             changed[f"{eye}_px"] = xy_px
-        return replace(self, **changed)
+        return replace(self, **changed) if changed else self
 
     def within(self, start_ms: float, end_ms: float) -> Recording:
         """The samples, events and messages with start ≤ time < end on the tracker's clock."""

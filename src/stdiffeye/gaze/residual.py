@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
+from stdiffeye.arrays import Floats, Points
 from stdiffeye.gaze._scale import px_per_degree_of
-from stdiffeye.gaze.frame import Points
-from stdiffeye.gaze.lifting import Skeleton, settle, skeleton
-from stdiffeye.gaze.nouns import Scanpath, Trajectory
-
-Floats = NDArray[np.float64]
+from stdiffeye.gaze.lifting import Skeleton, settle, skeleton_of
+from stdiffeye.gaze.types import Scanpath, Trajectory
 
 SHARE = 0.6  # of the skeleton's speed that counts as scale, and the point where asinh bends
 SMOOTHING_MS = 37.0
@@ -35,12 +33,12 @@ USUAL_LOG_PEAK = (4.0, 4.18, 4.45, 4.74, 5.0, 5.25, 5.46, 5.67, 5.87, 6.03)
 
 
 @dataclass(frozen=True)
-class Guide:
+class TrajectoryCondition:
     """All that the fine half is told: one row per sample.
 
     Parameters
     ----------
-    bones : the skeleton.
+    skeleton : the skeleton.
     velocity_deg_s : (T, 2) of the skeleton.
     scale_deg_s : (T,) s.
     noise_deg_s : ν.
@@ -48,7 +46,7 @@ class Guide:
     phase : (T,) fractional part of the fixation index: 0 in the middle of a fixation, ½ halfway to the next.
     """
 
-    bones: Skeleton
+    skeleton: Skeleton
     velocity_deg_s: Floats
     scale_deg_s: Floats
     noise_deg_s: float
@@ -59,55 +57,59 @@ class Guide:
         return len(self.scale_deg_s)
 
 
-def guide(
+def trajectory_condition(
     scanpath: Scanpath,
     rate_hz: float,
     noise_deg_s: float,
     px_per_degree: float | None = None,
     vigour: Floats | None = None,
-) -> Guide:
+) -> TrajectoryCondition:
     """The guide of a scanpath for a tracker of sample-to-sample noise ν.
 
     `vigour` is one number for each saccade (usual ones by default); saccades too small to tell have none.
     """
-    bones = skeleton(scanpath, rate_hz, px_per_degree)
-    velocity = _velocity(bones.xy_px, rate_hz) / px_per_degree_of(scanpath.frame, px_per_degree)
+    skeleton = skeleton_of(scanpath, rate_hz, px_per_degree)
+    velocity = _velocity(skeleton.xy_px, rate_hz) / px_per_degree_of(scanpath.frame, px_per_degree)
     width = 2 * round(SMOOTHING_MS / 1000 * rate_hz / 2) + 1
     speed = uniform_filter1d(maximum_filter1d(np.hypot(*velocity.T), width), width)
     noise = max(noise_deg_s, SLOWEST_NOISE_DEG_S)
     clear = amplitudes_deg(scanpath, px_per_degree) >= AMPLITUDE_DEG[0]
-    told, now = np.where(clear, 0.0 if vigour is None else vigour, 0.0), np.zeros(len(bones))
-    for (start, stop), own in zip(bones.saccades, told, strict=True):
+    told, now = np.where(clear, 0.0 if vigour is None else vigour, 0.0), np.zeros(len(skeleton))
+    for (start, stop), own in zip(skeleton.saccades, told, strict=True):
         now[start:stop] = own
-    return Guide(bones, velocity, noise + SHARE * speed, noise, now, _phase(bones))
+    return TrajectoryCondition(skeleton, velocity, noise + SHARE * speed, noise, now, _phase(skeleton))
 
 
-def residual(trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None) -> tuple[Floats, Guide]:
+def residual(
+    trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None
+) -> tuple[Floats, TrajectoryCondition]:
     """(T, 2) y of a recording, from its first fixation's start to its last one's end, and the guide; NaN where lost.
 
     The scanpath must have been extracted from this trajectory, so that its onsets count from the first sample.
     """
     assert scanpath.onset_ms is not None
     rate, first = trajectory.rate_hz, round(scanpath.onset_ms[0] * trajectory.rate_hz / 1000)
-    bones = skeleton(scanpath, rate, px_per_degree)
-    xy = trajectory.xy_px[first : first + len(bones)]
-    if len(xy) < len(bones):  # rounding may let the last fixation end one sample after the recording
-        xy = np.concatenate([xy, np.full((len(bones) - len(xy), 2), np.nan)])
+    skeleton = skeleton_of(scanpath, rate, px_per_degree)
+    xy = trajectory.xy_px[first : first + len(skeleton)]
+    if len(xy) < len(skeleton):  # rounding may let the last fixation end one sample after the recording
+        xy = np.concatenate([xy, np.full((len(skeleton) - len(xy), 2), np.nan)])
     velocity = _velocity(xy, rate) / px_per_degree_of(trajectory.frame, px_per_degree)
-    noise_deg_s = fixation_noise_deg_s(velocity, bones.in_fixation)
-    vigour = saccade_vigour(velocity, bones.saccades, amplitudes_deg(scanpath, px_per_degree))
-    guided = guide(scanpath, rate, noise_deg_s, px_per_degree, vigour)
+    noise_deg_s = fixation_noise_deg_s(velocity, skeleton.in_fixation)
+    vigour = saccade_vigour(velocity, skeleton.saccades, amplitudes_deg(scanpath, px_per_degree))
+    guided = trajectory_condition(scanpath, rate, noise_deg_s, px_per_degree, vigour)
     r = (velocity - guided.velocity_deg_s) / guided.scale_deg_s[:, None]
     return np.arcsinh(r / SHARE), guided
 
 
-def trajectory_of(y: Floats, guided: Guide, scanpath: Scanpath, px_per_degree: float | None = None) -> Trajectory:
+def trajectory_of(
+    y: Floats, guided: TrajectoryCondition, scanpath: Scanpath, px_per_degree: float | None = None
+) -> Trajectory:
     """The trajectory that y (T, 2) stands for; its fixations are the scanpath's."""
-    bones = guided.bones
+    skeleton = guided.skeleton
     velocity = guided.velocity_deg_s + guided.scale_deg_s[:, None] * SHARE * np.sinh(y)
-    step_px = velocity * (px_per_degree_of(scanpath.frame, px_per_degree) / bones.rate_hz)
-    xy_px = bones.xy_px[0] + np.cumsum(step_px, axis=0)
-    return Trajectory(settle(xy_px, bones, scanpath.xy_px), bones.rate_hz, scanpath.frame, synthesised=True)
+    step_px = velocity * (px_per_degree_of(scanpath.frame, px_per_degree) / skeleton.rate_hz)
+    xy_px = skeleton.xy_px[0] + np.cumsum(step_px, axis=0)
+    return Trajectory(settle(xy_px, skeleton, scanpath.xy_px), skeleton.rate_hz, scanpath.frame, synthesised=True)
 
 
 def fixation_noise_deg_s(velocity_deg_s: Floats, in_fixation: NDArray[np.bool_]) -> float:
@@ -133,7 +135,7 @@ def _velocity(xy: Points, rate_hz: float) -> Floats:
     return np.diff(xy, axis=0, prepend=xy[:1]) * rate_hz
 
 
-def _phase(bones: Skeleton) -> Floats:
-    middle = bones.fixations.mean(axis=1)
-    index = np.interp(np.arange(len(bones)), middle, np.arange(len(middle)))
+def _phase(skeleton: Skeleton) -> Floats:
+    middle = skeleton.fixations.mean(axis=1)
+    index = np.interp(np.arange(len(skeleton)), middle, np.arange(len(middle)))
     return index - np.floor(index)

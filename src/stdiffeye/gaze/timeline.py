@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
-from stdiffeye.gaze.nouns import Floats, Scanpath
+from stdiffeye.gaze.types import Scanpath
 
 
 def timed(path: Scanpath) -> tuple[Floats, Floats]:
@@ -41,7 +42,7 @@ def joined(path: Scanpath, more: Scanpath) -> Scanpath:
     )
 
 
-def lasting(path: Scanpath, seconds: float) -> Scanpath:
+def stretch_gaps(path: Scanpath, seconds: float) -> Scanpath:
     """The same fixations, each as long as before, with so much time between them that the last ends at `seconds`."""
     onset, duration = timed(path)
     if len(path) == 1 or onset[-1] <= 0:
@@ -49,14 +50,14 @@ def lasting(path: Scanpath, seconds: float) -> Scanpath:
     return Scanpath(path.xy_px, path.frame, duration, onset * ((seconds * 1000 - duration[-1]) / onset[-1]))
 
 
-def paced(path: Scanpath, seconds: float) -> Scanpath:
+def rescale_time(path: Scanpath, seconds: float) -> Scanpath:
     """The same fixations, all of it so much faster or slower that the last ends at `seconds`."""
     onset, duration = timed(path)
     pace = seconds / end_s(path)
     return Scanpath(path.xy_px, path.frame, duration * pace, onset * pace)
 
 
-def until(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:
+def clip_to(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:
     """Cut at the end of the viewing time, as a trial is; with `fill` the last fixation lasts until then."""
     onset, duration = timed(path)
     kept = max(1, int(np.searchsorted(onset, seconds * 1000)))

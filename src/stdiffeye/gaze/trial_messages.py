@@ -43,8 +43,9 @@ def split_trials(recordings: Sequence[Recording], start: str | None = None, end:
     start, end : regular expressions; None tries `DEFAULT_STARTS` and `DEFAULT_END`. A pattern that was given but
         matches nothing is an error. With no start at all every block is one trial.
 
-    A trial during which no sample was taken is left out. One that spans two blocks is joined, its pause kept as a gap,
-    unless the blocks differ in rate.
+    Samples that a moving lid bent away are set to lost first (`Recording.without_blink_edges`): a blink may lie across
+    a trial's beginning, and only the whole block tells. A trial during which no sample was taken is left out. One that
+    spans two blocks is joined, its pause kept as a gap, unless the blocks differ in rate.
     """
     # Stable: messages of the same time keep the order in which they were written.
     messages = sorted((message for block in recordings for message in block.messages), key=lambda m: m.time_ms)
@@ -52,8 +53,9 @@ def split_trials(recordings: Sequence[Recording], start: str | None = None, end:
     end_pattern = _compiled(end or DEFAULT_END, "--end")
     if end is not None and not any(end_pattern.search(message.text) for message in messages):
         raise InputError(f"no message matches the end pattern {end!r}; {_examples(messages)}")
+    recordings = [block.without_blink_edges() for block in recordings]
     if start_pattern is None:
-        return list(recordings)
+        return recordings
     trials = [_cut(recordings, span) for span in _spans(messages, start_pattern, end_pattern)]
     whole = [trial for trial in trials if trial is not None]
     if not whole:

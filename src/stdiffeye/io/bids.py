@@ -20,10 +20,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze.frame import Frame
-from stdiffeye.gaze.recording import XY, Event, Floats, Message, Recording
+from stdiffeye.gaze.recording import XY, Event, Message, Recording
 from stdiffeye.io.bytes_in import decoded, read_bytes
 from stdiffeye.io.table import in_ms
 
@@ -74,9 +75,10 @@ def read_bids(path: str | Path) -> list[Recording]:
 
 
 def is_bids(path: Path) -> bool:
-    """Whether a path is a BIDS data set or a physio file of one."""
+    """Whether a path is a BIDS data set, one viewer's folder or a physio file of one."""
     if path.is_dir():
-        return (path / "dataset_description.json").exists()
+        whole = path.parent if path.name.startswith("sub-") else path
+        return (whole / "dataset_description.json").exists()
     return path.name.startswith("sub-") and path.name.endswith("_physio.tsv.gz")
 
 

@@ -16,9 +16,13 @@ import yaml
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
+from stdiffeye.io.pictures import find_picture
 
 FOLDER = Path(__file__).parent.parent / "datasets"
 SPLITS = ("train", "validation", "test")
+RECORDINGS = "recordings"
+"""Name of the description of a laboratory's own recordings, and of its reader."""
+PLACEMENTS = ("", "letterbox", "centred")
 
 
 @dataclass(frozen=True)
@@ -83,12 +87,27 @@ class Description:
     """Of the raw samples, where there are any."""
     viewing_ms: float | None = None
     """How long a picture was shown; None when the viewer ended the trial."""
+    start: str | None = None
+    """Of recordings: regular expression of the message that begins a trial; a group `(?P<name>…)` names it."""
+    end: str | None = None
+    """Of recordings: regular expression of the message that ends a trial."""
+    columns: str | None = None
+    """Of tables: which column is what, as `time=t,x=gx,y=gy,unit=us,lost=-1`."""
+    placement: str = ""
+    """How pictures lay on the recorded screen: `letterbox` (as large as fits), `centred` (at their own size); "" when
+    a picture fills the screen. Gaze is then measured in the picture's px."""
     task: str = ""
     """What was looked for, when it is the same in all trials."""
+    ordered: bool = True
+    """False where the data say where people fixate but not in which order; only the encoder learns from such a set."""
     first_fixation: str = ""
     """What is known about the first fixation: central, missing …"""
     split: SplitRule = SplitRule()
     notes: str = ""
+
+    def __post_init__(self) -> None:
+        if self.placement not in PLACEMENTS:
+            raise InputError(f"placement {self.placement!r} is unknown: expected 'letterbox' or 'centred'")
 
     @property
     def frame(self) -> Frame | None:
@@ -100,7 +119,7 @@ class Description:
 
 def known_sets() -> list[str]:
     """Names of the described public sets."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != RECORDINGS)
 
 
 def describe(name: str | Path) -> Description:
@@ -116,9 +135,21 @@ def describe(name: str | Path) -> Description:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {error}") from None
     try:
+        if path.parent != FOLDER and values.get("reader", RECORDINGS) == RECORDINGS:
+            values = _own_recordings(path.stem) | values
         return _description(values)
     except (TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{path} does not describe a data set: {error}") from None
+
+
+def describe_source(dataset: str | Path, source: str | Path | None = None) -> tuple[Description, Path]:
+    """A data set and the folder where it lies; a folder of recordings alone is both."""
+    if source is not None:
+        return describe(dataset), Path(source)
+    if Path(dataset).suffix in (".yaml", ".yml") or not Path(dataset).exists():
+        describe(dataset)
+        raise InputError(f"say where {dataset} lies: stdiffeye prepare {dataset} FOLDER --out STORE")
+    return describe(RECORDINGS), Path(dataset)
 
 
 def _description(values: dict[str, Any]) -> Description:
@@ -133,6 +164,12 @@ def _description(values: dict[str, Any]) -> Description:
         "picture_names": tuple(values.get("picture_names", ("{name}",))),
     }
     return Description(**values)
+
+
+def _own_recordings(name: str) -> dict[str, Any]:
+    """What a laboratory's own description leaves out."""
+    defaults: dict[str, Any] = yaml.safe_load((FOLDER / f"{RECORDINGS}.yaml").read_text(encoding="utf-8"))
+    return defaults | {"name": name, "title": name}
 
 
 @dataclass(frozen=True)
@@ -172,10 +209,11 @@ def require(description: Description, source: str | Path, pictures_elsewhere: bo
         raise InputError(f"{description.title} is not whole{at}: missing {lines}")
 
 
-def find_picture(description: Description, folder: Path, name: str, task: str) -> str | None:
+def picture_path(description: Description, folder: Path, name: str, task: str) -> str | None:
     """The picture's path relative to `folder`, or None when it is not there."""
     for pattern in description.picture_names:
         relative = pattern.format(name=name, stem=Path(name).stem, task=task)
         if (folder / relative).is_file():
             return relative
-    return None
+    found = find_picture(folder, name) if name else None
+    return None if found is None else found.name

@@ -24,9 +24,10 @@ from typing import Literal
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
-from stdiffeye.gaze.recording import XY, Event, EventKind, Floats, Message, Recording
+from stdiffeye.gaze.recording import XY, Event, EventKind, Message, Recording
 from stdiffeye.io.asc_scan import NO_TIME, Scan, scan
 from stdiffeye.io.bytes_in import decoded, text_bytes
 
@@ -39,7 +40,7 @@ MODE_RATE = re.compile(r"!MODE\s+RECORD\s+\S+\s+(\d+(?:\.\d+)?)")
 
 
 @dataclass
-class _Block:
+class _AscBlock:
     """One START … END while it is being read."""
 
     first_sample: int
@@ -55,7 +56,7 @@ class _Block:
 class _State:
     """What the lines so far have said."""
 
-    blocks: list[_Block] = field(default_factory=list)
+    blocks: list[_AscBlock] = field(default_factory=list)
     is_open: bool = False
     box: Box | None = None
     mode_rate_hz: float | None = None
@@ -109,7 +110,7 @@ def _take_line(state: _State, text: str, samples_before: int) -> None:
         case "START":
             _close(state, samples_before)
             eyes = tuple(eye for eye in ("LEFT", "RIGHT") if eye in words)
-            state.blocks.append(_Block(samples_before, eyes=eyes, messages=state.waiting))
+            state.blocks.append(_AscBlock(samples_before, eyes=eyes, messages=state.waiting))
             state.waiting, state.is_open = [], True
         case "SAMPLES" if state.is_open:
             _take_layout(state, words, samples_before)
@@ -141,7 +142,7 @@ def _take_layout(state: _State, words: list[str], samples_before: int) -> None:
     block = state.blocks[-1]
     if samples_before > block.first_sample and block.rate_hz != rate:
         _close(state, samples_before)
-        state.blocks.append(_Block(samples_before))
+        state.blocks.append(_AscBlock(samples_before))
         state.is_open, block = True, state.blocks[-1]
     block.rate_hz = rate
     block.eyes = tuple(eye for eye in ("LEFT", "RIGHT") if eye in words) or block.eyes
@@ -180,17 +181,17 @@ def _finite(word: str) -> float:
     return value
 
 
-def _finished_blocks(state: _State, scanned: Scan) -> list[_Block]:
+def _finished_blocks(state: _State, scanned: Scan) -> list[_AscBlock]:
     samples = len(scanned.time)
     _close(state, samples)
     if not state.blocks:
         # edf2asc can be told to leave everything but the samples out.
-        only = _Block(0, samples, box=state.box, rate_hz=state.mode_rate_hz, messages=state.waiting)
+        only = _AscBlock(0, samples, box=state.box, rate_hz=state.mode_rate_hz, messages=state.waiting)
         two = int(scanned.fields.min()) >= 2 * VALUES_PER_EYE
         only.eyes = ("LEFT", "RIGHT") if two else ("LEFT",)
         return [only]
     state.blocks[-1].messages.extend(state.waiting)
-    kept: list[_Block] = []
+    kept: list[_AscBlock] = []
     orphans: list[Message] = []
     for block in state.blocks:
         if block.last_sample > block.first_sample:
@@ -216,7 +217,7 @@ def screen_frame(path: Path, box: Box | None, px_per_degree: float | None) -> Fr
 
 
 def _recording(
-    path: Path, data: bytes, scanned: Scan, block: _Block, frame: Frame, number: int, blocks: int
+    path: Path, data: bytes, scanned: Scan, block: _AscBlock, frame: Frame, number: int, blocks: int
 ) -> Recording:
     part = slice(block.first_sample, block.last_sample)
     eyes = block.eyes or ("LEFT",)

@@ -9,8 +9,9 @@ import gzip
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stdiffeye.files import whole_file
-from stdiffeye.gaze.recording import XY, Event, Floats, Recording
+from stdiffeye.arrays import Floats
+from stdiffeye.files import atomic_write
+from stdiffeye.gaze.recording import XY, Event, Recording
 
 LOST = "   ."
 FLAGS = {1: "...", 2: "....."}
@@ -22,7 +23,7 @@ def write_asc(path: str | Path, recordings: Sequence[Recording]) -> None:
     """Write blocks one after the other, whole or not at all."""
     text = HEADER + "".join(line for recording in recordings for line in _block(recording))
     data = text.encode()
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(gzip.compress(data, mtime=0) if Path(path).name.endswith(".gz") else data)
 
 

@@ -18,9 +18,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
-from stdiffeye.gaze.recording import XY, Event, EventKind, Floats, Message, Recording
+from stdiffeye.gaze.recording import XY, Event, EventKind, Message, Recording
 from stdiffeye.io.bytes_in import EDF_MAGIC
 from stdiffeye.io.eyelink_asc import COORDS, Box, screen_frame
 
@@ -39,7 +40,7 @@ DECIMALS = 1
 
 
 @dataclass
-class _Block:
+class _EdfBlock:
     rate_hz: float
     eyes: tuple[str, ...]
     samples: list[tuple[float, ...]] = field(default_factory=list)  # time, then x, y, pupil per eye, then px per degree
@@ -76,8 +77,8 @@ def read_edf(path: str | Path, frame: Frame | None = None) -> list[Recording]:
     ]
 
 
-def _blocks(path: Path, library: Any) -> list[_Block]:
-    blocks: list[_Block] = []
+def _blocks(path: Path, library: Any) -> list[_EdfBlock]:
+    blocks: list[_EdfBlock] = []
     waiting: list[Message] = []
     box: Box | None = None
     is_open = False
@@ -87,7 +88,7 @@ def _blocks(path: Path, library: Any) -> list[_Block]:
             is_open = info.state != STATE_STOPPED
             if is_open:
                 _require_gaze(path, info)
-                blocks.append(_Block(float(info.sample_rate), EYES[info.eye], messages=waiting, box=box))
+                blocks.append(_EdfBlock(float(info.sample_rate), EYES[info.eye], messages=waiting, box=box))
                 waiting = []
         elif code == MESSAGE:
             message = _message(data.fe)
@@ -184,7 +185,7 @@ def _xy(x: float, y: float) -> XY | None:
     return round(x, DECIMALS), round(y, DECIMALS)
 
 
-def _recording(path: Path, block: _Block, frame: Frame, number: int, blocks: int) -> Recording:
+def _recording(path: Path, block: _EdfBlock, frame: Frame, number: int, blocks: int) -> Recording:
     table = np.array(block.samples, dtype=np.float64)
     values = np.round(table[:, 1:], DECIMALS)
     values[(values >= MISSING_FROM) | (values == MISSING_INTEGER)] = np.nan

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Trial
+from stdiffeye.gaze import Frame, GazeList, Trial
 from stdiffeye.io.parquet import read_parquet, write_parquet
 from stdiffeye.io.pysaliency_hdf5 import read_pysaliency, write_pysaliency
 from stdiffeye.io.scanpath_csv import read_scanpath_csv, write_scanpath_csv
@@ -30,12 +30,29 @@ WRITERS = {
 }
 
 
-def read_gaze(path: str | Path, frame: Frame | None = None) -> list[Trial]:
+def read_gaze(path: str | Path, frame: Frame | None = None) -> GazeList[Trial]:
     """All trials of a gaze file.
 
     Parameters
     ----------
-    frame : for files that do not say their own.
+    path : str or Path
+        JSON, CSV, TSV (each may be gzipped), Parquet or HDF5, by its suffix.
+    frame : Frame, optional
+        For files that do not say their own.
+
+    Returns
+    -------
+    GazeList of Trial
+
+    Raises
+    ------
+    InputError
+        When there is no such file, when its format is not known, or when it holds no trial.
+
+    Examples
+    --------
+    >>> read_gaze("human.json")[0].scanpath  # doctest: +SKIP
+    Scanpath(9 fixations, 2.74 s, 800×600 px)
     """
     path = Path(path)
     if not path.is_file():
@@ -43,14 +60,26 @@ def read_gaze(path: str | Path, frame: Frame | None = None) -> list[Trial]:
     reader = READERS.get(kind(path))
     if reader is None:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no gaze file; known are {', '.join(READERS)}")
-    trials = reader(path, frame)
+    trials = GazeList(reader(path, frame))
     if not trials:
         raise InputError(f"{path} holds no trial")
     return trials
 
 
 def write_gaze(path: str | Path, trials: Iterable[Trial]) -> None:
-    """Write trials in the format that the suffix names; whole or not at all."""
+    """Write trials in the format that the suffix names; whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ends in .json, .csv, .tsv (or these with .gz), .parquet, .h5 or .hdf5.
+    trials : iterable of Trial
+
+    Raises
+    ------
+    InputError
+        When the suffix names no format.
+    """
     writer = WRITERS.get(kind(path))
     if writer is None:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no format for gaze; known are {', '.join(WRITERS)}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import whole_file
+from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Trial
 from stdiffeye.io.fixation_table import WORDS, table_from_trials, trials_from_table
 
@@ -34,7 +34,7 @@ def write_parquet(path: str | Path, trials: Iterable[Trial]) -> None:
             columns[key] = arrow.array(values.tolist(), arrow.string()).dictionary_encode()
         else:
             columns[key] = arrow.array(values, mask=np.isnan(values))
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         arrow.parquet.write_table(arrow.table(columns), temporary)
 
 

@@ -1,15 +1,26 @@
-"""Pictures are looked at before they are relied on."""
+"""Picture files: which there are, where one lies, and whether it can be opened."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
 
 MAX_MEGAPIXELS = 50.0
+PICTURE_SUFFIXES = (
+    ".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
+)  # fmt: skip
+
+
+def find_picture(folder: str | Path, name: str) -> Path | None:
+    """The picture called `name` in a folder, with or without one of the known suffixes; None when it is not there."""
+    candidates = (Path(folder) / f"{name}{suffix}" for suffix in ("", *PICTURE_SUFFIXES))
+    return next((path for path in candidates if path.is_file()), None)
 
 
 @lru_cache(maxsize=65536)
@@ -25,3 +36,10 @@ def check_picture(path: Path) -> tuple[int, int]:
         size = f"{width_px}×{height_px} px"
         raise InputError(f"{path} has {size}, more than {MAX_MEGAPIXELS:g} megapixels: make it smaller")
     return width_px, height_px
+
+
+def read_grey(path: Path) -> NDArray[np.uint8]:
+    """(H, W) grey levels of a picture that can be opened."""
+    check_picture(path)
+    with Image.open(path) as image:
+        return np.asarray(image.convert("L"))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import whole_file
+from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trial
 
 OURS = "stdiffeye"
@@ -37,7 +37,7 @@ def write_pysaliency(path: str | Path, trials: Iterable[Trial]) -> None:
     onsets = [_onset_s(scanpath) for scanpath in scanpaths]
     durations = [np.full(len(s), np.nan) if s.duration_ms is None else s.duration_ms / 1000 for s in scanpaths]
     frames = [(t.frame.width_px, t.frame.height_px, t.frame.px_per_degree or np.nan) for t in rows]
-    with whole_file(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
         file.attrs["type"], file.attrs["version"] = np.bytes_(TYPE), np.bytes_(VERSION)
         file.attrs["__attributes__"] = np.bytes_(json.dumps(["subjects", "scanpath_index"]))
         file["train_xs"] = _padded([scanpath.xy_px[:, 0] for scanpath in scanpaths])

@@ -21,12 +21,32 @@ KNOWN = "an EyeLink .asc, .asc.gz or .edf, a Tobii .tsv, a .csv or .tsv table, o
 
 
 def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Columns | None = None) -> list[Recording]:
-    """The recordings in a file or BIDS folder.
+    """The recordings in a tracker's file, in a BIDS data set, or in one viewer's folder of it.
 
     Parameters
     ----------
-    frame : the screen, where the file does not give its size (and instead of it where it does; not for BIDS).
-    columns : which column of a table is what.
+    path : str or Path
+        An EyeLink `.asc`, `.asc.gz` or `.edf`, a Tobii `.tsv`, a table, a BIDS folder or `_physio.tsv.gz` file.
+    frame : Frame, optional
+        The screen, where the file does not give its size (and instead of it where it does; not for BIDS).
+    columns : Columns, optional
+        Which column of a table is what; by default the usual names are looked for.
+
+    Returns
+    -------
+    list of Recording
+        One per block of recording, viewer and, in tables, trial.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, or when it holds no gaze that is understood.
+
+    Examples
+    --------
+    >>> for recording in read_recording("sub01.asc"):  # doctest: +SKIP
+    ...     print(recording)
+    Recording('sub01' of 'sub01': 95,321 samples, 190.64 s at 500 Hz, left, 3% lost, 1280×1024 px, 212 messages)
     """
     path = Path(path)
     if not path.exists():
@@ -35,7 +55,7 @@ def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Col
         return read_bids(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder but not a BIDS data set (no dataset_description.json); expected {KNOWN}")
-    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    suffix = file_kind(path)
     if suffix == ".edf" or (suffix not in TABLES and _begins_like_edf(path)):
         from stdiffeye.io.eyelink_edf import read_edf
 
@@ -46,9 +66,23 @@ def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Col
         return read_asc(path, frame)
     if suffix not in TABLES:
         raise InputError(f"{path} is of no kind that is known here: expected {KNOWN}")
-    if columns is None and is_tobii(Table.read(path).header):
+    if columns is None and is_tobii(Table.header_of(path)):
         return read_tobii(path, frame)
     return read_table(path, columns, frame)
+
+
+def file_kind(path: Path) -> str:
+    """The suffix that tells the format, .gz aside."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def is_gaze_table(path: Path) -> bool:
+    """Whether a table's header names gaze: one of Tobii's, or columns of the usual names for time, x and y."""
+    try:
+        header = Table.header_of(path)
+        return is_tobii(header) or bool(Columns.guess(header, path))
+    except InputError:
+        return False
 
 
 def _begins_like_edf(path: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import whole_file
+from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Trial
 from stdiffeye.io.fixation_table import WORDS, table_from_trials, trials_from_table
 
@@ -34,7 +34,7 @@ def read_scanpath_csv(path: str | Path, frame: Frame | None = None) -> list[Tria
 def write_scanpath_csv(path: str | Path, trials: Iterable[Trial]) -> None:
     """Write trials as CSV (TSV when the name says so); gzipped when it ends in .gz. Whole or not at all."""
     table = table_from_trials(list(trials))
-    with whole_file(path) as temporary, _open_text(temporary, "wt") as file:
+    with atomic_write(path) as temporary, _open_text(temporary, "wt") as file:
         writer = csv.writer(file, delimiter=_delimiter(path), lineterminator="\n")
         writer.writerow(table)
         columns = [values if key in WORDS else map(_cell, values.tolist()) for key, values in table.items()]

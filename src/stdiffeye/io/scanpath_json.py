@@ -1,4 +1,4 @@
-"""Scanpaths as JSON in the manner of COCO-Search18: a list of one object per trial.
+"""Scanpaths as JSON in the style of COCO-Search18: a list of one object per trial.
 
     {"name": "000000005649.jpg", "subject": 1, "task": "chair", "width": 1680, "height": 1050,
      "X": [848.7, 463.2], "Y": [538.2, 497.8], "T": [346, 244]}
@@ -23,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import whole_file
+from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 
 COCO_SEARCH18_FRAME = Frame(1680, 1050)  # the display; its JSON does not repeat it in every row
@@ -57,7 +57,7 @@ def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
 
 def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:
     """Write trials as JSON, one per line; gzipped when the name ends in .gz. Whole or not at all."""
-    with whole_file(path) as temporary, _open_text(temporary, "wt") as file:
+    with atomic_write(path) as temporary, _open_text(temporary, "wt") as file:
         separator = "[\n"
         for trial in trials:
             file.write(separator + json.dumps(row_from_trial(trial), allow_nan=False, ensure_ascii=False))

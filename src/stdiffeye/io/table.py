@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
-from stdiffeye.gaze.recording import Floats, Recording
+from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.bytes_in import decoded, text_bytes
 
 DELIMITERS = ("\t", ",", ";", "|", " ")
@@ -111,14 +112,23 @@ class Table:
     rows: list[list[str]]
 
     @classmethod
+    def header_of(cls, path: str | Path) -> list[str]:
+        """The names of the columns, without a look at more than the first lines."""
+        return cls._parsed(Path(path), SNIFFED_LINES).header
+
+    @classmethod
     def read(cls, path: str | Path) -> Table:
-        path = Path(path)
+        """All of a file."""
+        return cls._parsed(Path(path))
+
+    @classmethod
+    def _parsed(cls, path: Path, most: int | None = None) -> Table:
         lines = [line for line in decoded(text_bytes(path, "a table")).splitlines() if line.strip() and line[0] != "#"]
         if len(lines) < 2:
             raise InputError(f"{path} holds no samples: a table needs a header line and rows below it")
         try:
             delimiter = _delimiter(lines, path)
-            header, *rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
+            header, *rows = csv.reader(lines[:most], delimiter=delimiter, skipinitialspace=delimiter == " ")
         except csv.Error as error:
             raise InputError(f"{path} is not a table: {error}") from None
         for number, row in enumerate(rows, start=2):

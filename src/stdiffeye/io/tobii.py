@@ -18,9 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
-from stdiffeye.gaze.recording import Floats, Recording
+from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.table import Table, in_ms, recordings_of
 
 SDK_SCREEN = Frame(1920, 1080)

@@ -5,29 +5,64 @@ Names are imported on first use: the compiled kernels are only loaded when somet
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-_HOMES = {
-    **dict.fromkeys(
-        ("dfd", "dtw", "ld", "mm", "mm_dimensions", "pairwise", "sed", "sm", "sm_dur", "ss", "sss", "tde"), "functions"
-    ),
-    **dict.fromkeys(("Settings", "evaluate"), "evaluation"),
-    **dict.fromkeys(("Referee", "gap_closed"), "gap"),
-    **dict.fromkeys(("METRICS", "MAIN_METRICS", "MetricSpec"), "spec"),
-    **dict.fromkeys(("Difference", "Estimate", "Result"), "result"),
-    **dict.fromkeys(("read_clusters", "write_clusters"), "clusters"),
-    "PROTOCOLS": "protocols",
-    "REFERENCES": "references",
-}
-
-__all__ = list(_HOMES)
+__all__ = [
+    "MAIN_METRICS",
+    "METRICS",
+    "PROTOCOLS",
+    "REFERENCES",
+    "Difference",
+    "Estimate",
+    "EvaluationSettings",
+    "Evaluator",
+    "MetricSpec",
+    "Result",
+    "dfd",
+    "dtw",
+    "evaluate",
+    "gap_closed",
+    "ld",
+    "mm",
+    "mm_dimensions",
+    "pairwise",
+    "read_clusters",
+    "sed",
+    "sm",
+    "sm_dur",
+    "ss",
+    "sss",
+    "tde",
+    "write_clusters",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"stdiffeye.metrics.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'stdiffeye.metrics' has no attribute {name!r}")
+    home: Any
+    match name:
+        case (
+            "dfd" | "dtw" | "ld" | "mm" | "mm_dimensions" | "pairwise" | "sed" | "sm" | "sm_dur" | "ss" | "sss" | "tde"
+        ):
+            from stdiffeye.metrics import functions as home
+        case "evaluate":
+            from stdiffeye.metrics import evaluation as home
+        case "EvaluationSettings":
+            from stdiffeye.metrics import settings as home
+        case "Evaluator" | "gap_closed":
+            from stdiffeye.metrics import gap as home
+        case "METRICS" | "MAIN_METRICS" | "MetricSpec":
+            from stdiffeye.metrics import spec as home
+        case "Difference" | "Estimate" | "Result":
+            from stdiffeye.metrics import result as home
+        case "read_clusters" | "write_clusters":
+            from stdiffeye.metrics import clusters as home
+        case "PROTOCOLS":
+            from stdiffeye.metrics import protocols as home
+        case "REFERENCES":
+            from stdiffeye.metrics import references as home
+        case _:
+            raise AttributeError(f"module 'stdiffeye.metrics' has no attribute {name!r}")
+    return getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -1,11 +1,14 @@
-"""The letters of Sequence Score: where on a stimulus the human fixations gather.
+"""Clusters of human fixations on a stimulus: the letters of Sequence Score.
 
-Per stimulus: pool the human fixations; bandwidth₀ = mean distance to the 30 %-th neighbour; mean shift with the flat
-kernel at bandwidth₀ × (.2, .5, .8, 1, 1.2, 1.5, 1.8); keep the clustering with the largest
-(transitions between clusters − transitions within) / number of clusters, of equals the first.
+For each stimulus:
+
+1. Pool the human fixations; bandwidth₀ is the mean distance to the neighbour at the 30 % quantile.
+2. Run mean shift with the flat kernel at bandwidth₀ × (0.2, 0.5, 0.8, 1, 1.2, 1.5, 1.8).
+3. Keep the clustering with the largest (transitions between clusters − transitions within) / number of clusters; of
+   equals the first.
 
 Comaniciu & Meer 2002; Yang et al. 2020. The numbers are those of scikit-learn's `estimate_bandwidth` and `MeanShift`,
-which the tests compare with; compiled here because it runs seven times for each stimulus. Saved as plain JSON.
+which the tests compare with. Compiled here because it runs seven times for each stimulus. Saved as plain JSON.
 """
 
 from __future__ import annotations
@@ -18,37 +21,63 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from stdiffeye.arrays import Floats, Ints
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
-from stdiffeye.metrics.pairs import Floats, Ints
-from stdiffeye.metrics.paths import Paths
+from stdiffeye.metrics.paths import PackedScanpaths
 from stdiffeye.metrics.symbols import nearest_centre
 from stdiffeye.processes import threads_available
 
 QUANTILE = 0.3
 FACTORS = (0.2, 0.5, 0.8, 1.0, 1.2, 1.5, 1.8)
 MOST_STEPS = 300
-STANDS_STILL = 1e-3  # of the bandwidth: a seed that moves less has arrived
+TOLERANCE = 1e-3  # of the bandwidth: a seed that moves less has converged
 
 Key = tuple[str, str]
 
 
-def cluster(paths: Paths, stimuli: int) -> list[Floats]:
-    """Per stimulus the (C, 2) cluster centres of its human fixations, px of the evaluation frame."""
+def cluster(paths: PackedScanpaths, stimuli: int) -> list[Floats]:
+    """Cluster the fixations of each stimulus, in parallel over threads.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Human scanpaths.
+    stimuli : int
+        Number of stimuli.
+
+    Returns
+    -------
+    list of ndarray, (C, 2)
+        Per stimulus the cluster centres, px of the 512×384 frame.
+    """
     members: list[list[int]] = [[] for _ in range(stimuli)]
     for path, stimulus in enumerate(paths.stimulus.tolist()):
         members[stimulus].append(path)
 
     def one(which: list[int]) -> Floats:
-        part = paths.taken(np.array(which, dtype=np.int64))
-        return best_centres(part.xy_px, part.first)
+        own = paths.subset(np.array(which, dtype=np.int64))
+        return best_centres(own.xy_px, own.first)
 
     with ThreadPoolExecutor(threads_available()) as pool:
         return list(pool.map(one, members))
 
 
 def best_centres(xy_px: Floats, first: Ints) -> Floats:
-    """(C, 2) centres of one stimulus; `first` says where its scanpaths begin."""
+    """Cluster the fixations of one stimulus at the best bandwidth.
+
+    Parameters
+    ----------
+    xy_px : ndarray, (N, 2)
+        Fixations of all scanpaths, one after another.
+    first : ndarray of int, (P + 1,)
+        Where each scanpath begins.
+
+    Returns
+    -------
+    ndarray, (C, 2)
+        Cluster centres, the most populated first.
+    """
     bandwidth_px = neighbour_distance(xy_px, max(1, int(len(xy_px) * QUANTILE)))
     same_path = np.ones(max(0, len(xy_px) - 1), dtype=bool)
     same_path[first[1:-1] - 1] = False
@@ -66,7 +95,7 @@ def best_centres(xy_px: Floats, first: Ints) -> Floats:
 
 @njit(cache=True, nogil=True)
 def neighbour_distance(xy_px: Floats, rank: int) -> float:
-    """Mean over the points of the distance to the `rank`-th nearest point, the point itself being the first."""
+    """Return the mean distance of the points to their `rank`-th nearest point; the point itself is the first."""
     n = len(xy_px)
     total = 0.0
     distance = np.empty(n)
@@ -79,7 +108,26 @@ def neighbour_distance(xy_px: Floats, rank: int) -> float:
 
 
 def mean_shift(xy_px: Floats, bandwidth_px: float) -> Floats:
-    """(C, 2) where seeds at every point come to rest, the most populated first, none nearer than the bandwidth."""
+    """Find the modes of a set of points by mean shift with the flat kernel, from seeds at every point.
+
+    Parameters
+    ----------
+    xy_px : ndarray, (N, 2)
+        Points.
+    bandwidth_px : float
+        Radius of the kernel; no two modes are nearer.
+
+    Returns
+    -------
+    ndarray, (C, 2)
+        Modes, the most populated first.
+
+    Examples
+    --------
+    >>> mean_shift(np.array([[10.0, 10], [300, 200], [12, 10], [302, 200], [301, 200]]), 20.0)
+    array([[301., 200.],
+           [ 11.,  10.]])
+    """
     arrived, population = _climb(xy_px, bandwidth_px)
     order = np.lexsort((arrived[:, 1], arrived[:, 0], population))[::-1]
     return _thin(arrived[order], bandwidth_px)
@@ -105,7 +153,7 @@ def _climb(xy_px: Floats, bandwidth_px: float) -> tuple[Floats, Ints]:
             moved = np.hypot(sum_x / near - x, sum_y / near - y)
             x, y = sum_x / near, sum_y / near
             population[seed] = near
-            if moved <= STANDS_STILL * bandwidth_px:
+            if moved <= TOLERANCE * bandwidth_px:
                 break
         arrived[seed, 0], arrived[seed, 1] = x, y
     return arrived, population
@@ -124,24 +172,52 @@ def _thin(centres: Floats, bandwidth_px: float) -> Floats:
 
 
 def write_clusters(path: str | Path, keys: Sequence[Key], centres_px: Sequence[Floats]) -> None:
-    """Clusters as JSON: a list of {"name", "task", "centres"}, px of the 512×384 frame."""
+    """Write cluster centres as JSON: a list of {"name", "task", "centres"}.
+
+    Parameters
+    ----------
+    path : path
+        File to write.
+    keys : sequence of (str, str)
+        (name, task) of the stimuli.
+    centres_px : sequence of ndarray, (C, 2)
+        Their cluster centres, px of the 512×384 frame.
+    """
     rows = zip(keys, centres_px, strict=True)
     write_json(path, [{"name": name, "task": task, "centres": centres.tolist()} for (name, task), centres in rows])
 
 
 def read_clusters(path: str | Path, keys: Sequence[Key]) -> list[Floats]:
-    """The clusters of these stimuli; each must be in the file."""
+    """Read cluster centres that `write_clusters` wrote.
+
+    Parameters
+    ----------
+    path : path
+        File to read.
+    keys : sequence of (str, str)
+        (name, task) of the stimuli that are wanted.
+
+    Returns
+    -------
+    list of ndarray, (C, 2)
+        Their cluster centres, px of the 512×384 frame.
+
+    Raises
+    ------
+    InputError
+        When the file is malformed or lacks a stimulus.
+    """
     content = read_json(path)
     if not isinstance(content, list):
         raise InputError(f"{path} holds {type(content).__name__}, not a list of {{name, task, centres}}")
-    known = {(str(row["name"]), str(row.get("task", ""))): _centres(row, path) for row in content}
-    missing = [key for key in keys if key not in known]
+    found = {(str(row["name"]), str(row.get("task", ""))): _centres(row, path) for row in content}
+    missing = [key for key in keys if key not in found]
     if missing:
         raise InputError(
             f"{path} has no clusters for {len(missing)} of {len(keys)} stimuli, the first being {missing[0]}; "
             "leave --clusters out to compute them from the human fixations"
         )
-    return [known[key] for key in keys]
+    return [found[key] for key in keys]
 
 
 def _centres(row: dict[str, Any], path: str | Path) -> Floats:

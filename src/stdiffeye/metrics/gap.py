@@ -1,7 +1,8 @@
-"""How much of the way from a stranger's gaze to a viewer's a model goes; made to be called again and again.
+"""Gap closed: how much of the difference between shuffled and real viewers a model makes up for.
 
->>> judge = Referee(validation_trials)                         # doctest: +SKIP
->>> judge.gap_closed(samples)["mean"]                          # doctest: +SKIP
+gap closed = (shuffled − model) / (shuffled − human), by CRPS. The row `human` is how well the other viewers of a
+picture predict one viewer; the row `shuffled` is how well viewers of other pictures do. 0 means that a model uses
+nothing of the picture, 1 that it is as good as another viewer.
 """
 
 from __future__ import annotations
@@ -10,21 +11,46 @@ from collections.abc import Iterable, Sequence
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
-from stdiffeye.metrics.evaluation import Settings, assemble, available, context_of
+from stdiffeye.metrics.assembly import assemble
+from stdiffeye.metrics.evaluation import available, context_of
 from stdiffeye.metrics.references import REFERENCES, Humans
 from stdiffeye.metrics.result import Result
+from stdiffeye.metrics.settings import EvaluationSettings
 from stdiffeye.metrics.stimuli import Reading, check_size, grouped, matched, to_paths
 
 GAP_METRICS = ("LD", "DFD", "DTW", "TDE", "MM", "SM", "SM_dur")
 
 
-class Referee:
+class Evaluator:
     """Humans prepared once, to judge many versions of a model on the same stimuli.
 
     Parameters
     ----------
-    human : trials of people.
-    metrics : by default the seven that need neither clusters nor maps; those needing durations drop out without them.
+    human : iterable of Trial
+        Recorded gaze of at least two stimuli, with at least two viewers each.
+    metrics : sequence of str
+        By default the seven that need neither clusters nor semantic maps. Those that need durations are left out
+        where no trial has any.
+    seed : int
+        Of the shuffled humans.
+
+    Attributes
+    ----------
+    notes : list of str
+        What was left out and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stdiffeye import Frame, Scanpath, Trial
+    >>> rng = np.random.default_rng(0)
+    >>> def viewer(name, subject):
+    ...     centre = (100, 100) if name == "a.jpg" else (400, 300)
+    ...     return Trial(name, subject, Scanpath(rng.normal(centre, 20, (4, 2)), Frame(512, 384)))
+    >>> human, samples = ([viewer(name, str(k)) for name in ("a.jpg", "b.jpg") for k in range(6)] for _ in range(2))
+    >>> evaluator = Evaluator(human, metrics=["DTW"])
+    >>> 0.8 < evaluator.gap_closed(samples)["DTW"] < 1.2
+    True
     """
 
     def __init__(self, human: Iterable[Trial], metrics: Sequence[str] = GAP_METRICS, seed: int = 0) -> None:
@@ -32,20 +58,36 @@ class Referee:
         self._groups = grouped(human, "the human trials")
         self._keys = sorted(self._groups)
         self._reading = Reading()
-        self._settings = Settings(metrics=tuple(metrics), protocols=("crps",), draws=0, seed=seed)
+        self._settings = EvaluationSettings(metrics=tuple(metrics), protocols=("crps",), replicates=0, seed=seed)
         paths = to_paths(self._groups, self._keys, self._reading, "the human trials")
         chosen = available(self._settings.specs(semantics=False), paths, "the humans", self.notes)
         context = context_of(chosen, paths, self._keys, None, None, self.notes)
         self._humans = Humans(paths, len(self._keys), context, chosen, ("crps",), seed=seed)
 
-    def judge(self, generated: Iterable[Trial]) -> Result:
-        """CRPS of the model and of the reference rows; every human stimulus must have been generated."""
+    def evaluate(self, generated: Iterable[Trial]) -> Result:
+        """Compute CRPS of a model and of the reference rows.
+
+        Parameters
+        ----------
+        generated : iterable of Trial
+            Samples for every stimulus of the humans.
+
+        Returns
+        -------
+        Result
+            Rows "model", "human", "shuffled" and "centre", without intervals.
+
+        Raises
+        ------
+        InputError
+            When a stimulus of the humans has no sample.
+        """
         groups = grouped(generated, "the generated trials")
         keys, notes = matched(self._groups, {"model": groups})
         if keys != self._keys:
             raise InputError(
                 f"the model has gaze for {len(keys)} of {len(self._keys)} stimuli; "
-                "the rows it is held against are on all of them: prepare a Referee with the same stimuli"
+                "the reference rows are on all of them: make an Evaluator of the same stimuli"
             )
         ensemble = to_paths(groups, keys, self._reading, "the generated trials")
         check_size(self._humans.paths, ensemble, len(keys), "model")
@@ -54,17 +96,42 @@ class Referee:
         return assemble(self._settings, self._humans, keys, {"model": row}, REFERENCES, False, notes)
 
     def crps(self, generated: Iterable[Trial]) -> dict[str, float]:
-        """Metric → CRPS of the model."""
-        return {name: one.value for name, one in self.judge(generated)["model"]["crps"].items()}
+        """Return metric → CRPS of a model; `generated` as in `evaluate`."""
+        return {name: one.value for name, one in self.evaluate(generated)["model"]["crps"].items()}
 
     def gap_closed(self, generated: Iterable[Trial]) -> dict[str, float]:
-        """Metric → gap closed, and their "mean"."""
-        return {name: one.value for name, one in self.judge(generated).gap_closed["model"]["crps"].items()}
+        """Return metric → gap closed, and their "mean"; `generated` as in `evaluate`."""
+        return {name: one.value for name, one in self.evaluate(generated).gap_closed["model"]["crps"].items()}
 
 
 def gap_closed(
-    human: Iterable[Trial] | Referee, generated: Iterable[Trial], metrics: Sequence[str] = GAP_METRICS
+    human: Iterable[Trial] | Evaluator, generated: Iterable[Trial], metrics: Sequence[str] = GAP_METRICS
 ) -> dict[str, float]:
-    """Metric → (shuffled − model) / (shuffled − human) of CRPS, and "mean"; give a `Referee` to prepare humans once."""
-    referee = human if isinstance(human, Referee) else Referee(human, metrics)
-    return referee.gap_closed(generated)
+    """Compute (shuffled − model) / (shuffled − human) of CRPS for each metric.
+
+    Parameters
+    ----------
+    human : iterable of Trial, or Evaluator
+        Recorded gaze; an `Evaluator` prepares it once for many calls.
+    generated : iterable of Trial
+        Samples for every stimulus of the humans.
+    metrics : sequence of str
+        Names in `METRICS`; an `Evaluator` has its own.
+
+    Returns
+    -------
+    dict of str to float
+        Metric → gap closed, and "mean" over the metrics. 0 uses nothing of the picture, 1 equals another viewer.
+
+    Examples
+    --------
+    >>> from stdiffeye import Frame, Scanpath, Trial
+    >>> corner = {"a.jpg": (100, 100), "b.jpg": (400, 300)}
+    >>> def trials(offset_px):
+    ...     paths = {name: Scanpath([(x + offset_px, y)], Frame(512, 384)) for name, (x, y) in corner.items()}
+    ...     return [Trial(name, subject, path) for name, path in paths.items() for subject in "12"]
+    >>> gap_closed(trials(0), trials(0), metrics=["DTW"])
+    {'DTW': 1.0, 'mean': 1.0}
+    """
+    evaluator = human if isinstance(human, Evaluator) else Evaluator(human, metrics)
+    return evaluator.gap_closed(generated)

@@ -18,8 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from stdiffeye.arrays import Floats, Ints
 
 FAR = 1e30  # stands for infinity, which would disable vectorised minima
 LONG = 48  # from this many points on, anti-diagonals win
@@ -235,8 +234,8 @@ def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
 def align(a: Ints, b: Ints, substitution: Floats) -> float:
     """Best Needleman–Wunsch score with free gaps, F(i, j) = max(F(i, j−1), F(i−1, j), F(i−1, j−1) + s).
 
-    A substitution that costs (s ≤ 0) is never better than a gap, so each row is only worked on between the first and
-    the last symbol of `b` that the symbol of `a` gains from; runs of a symbol share that row's gains.
+    A substitution that costs (s ≤ 0) is never better than a gap. Each row is therefore only computed between the first
+    and the last symbol of `b` that the symbol of `a` gains from. Runs of a symbol share that row's gains.
     """
     m = len(b)
     best = np.zeros(m + 1)

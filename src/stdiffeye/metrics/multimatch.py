@@ -1,12 +1,17 @@
 """MM: MultiMatch without grouping, five similarities of aligned saccades.
 
-Saccades u_i of one path and v_j of the other are aligned along the cheapest monotone path on ‖u − v‖ (of equal ways
-back the diagonal one, then the one that steps in the first path, then in the second). Along it, the medians of
-* **MM_vector** ‖u − v‖ / (2 · diagonal), * **MM_direction** angle between them / π,
-* **MM_length** |‖u‖ − ‖v‖| / diagonal, * **MM_position** distance of the saccades' starts / diagonal,
-* **MM_duration** |s − t| / max(s, t) of the fixations at the starts (0 when both are 0);
-similarity = 1 − each. The diagonal is that of the frame, 640 px. **MM** ↑ is the mean of the five, **MM4** of the first
-four, for systems without durations.
+Saccades u_i of one scanpath and v_j of the other are aligned along the cheapest monotone path on ‖u − v‖. Of equally
+cheap steps back the diagonal one is taken, then the one in the first scanpath, then in the second. Each similarity is
+1 − the median along the alignment of:
+
+* **MM_vector** ‖u − v‖ / (2 · diagonal)
+* **MM_direction** angle between u and v / π
+* **MM_length** |‖u‖ − ‖v‖| / diagonal
+* **MM_position** distance of the saccades' starts / diagonal
+* **MM_duration** |s − t| / max(s, t) of the fixations at the starts, 0 when both are 0
+
+The diagonal is that of the frame, 640 px. **MM** ↑ is the mean of the five, **MM4** of the first four, for systems
+without durations.
 
 Jarodzka, Holmqvist & Nyström 2010; Dewhurst et al. 2012. Undefined below 3 fixations. Ties may make it asymmetric.
 """
@@ -18,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from stdiffeye.metrics.pairs import Floats, Pairs, Stretch, over
-from stdiffeye.metrics.paths import EVALUATION_FRAME, Paths
+from stdiffeye.arrays import Floats
+from stdiffeye.metrics.pairs import Pairs, Stretch, over
+from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths
 
 SHORTEST = 3
 SORT_BY_TRANSPOSITION = 64  # longer lists are left to numpy
@@ -28,7 +34,17 @@ DIMENSIONS = ("vector", "direction", "length", "position", "duration")
 
 
 class Saccades(NamedTuple):
-    """Per fixation the saccade that leaves it (the last fixation's is unused)."""
+    """Per fixation the saccade that leaves it; the last fixation's is unused.
+
+    Attributes
+    ----------
+    xy_px, step_px : ndarray, (N, 2)
+        Position of the fixation, and vector to the next.
+    length_px, angle_rad : ndarray, (N,)
+        Of the vector.
+    duration_ms : ndarray, (N,)
+        Of the fixation, NaN where unknown.
+    """
 
     xy_px: Floats
     step_px: Floats
@@ -37,8 +53,22 @@ class Saccades(NamedTuple):
     duration_ms: Floats
 
 
-def score(a: Paths, b: Paths, pairs: Pairs) -> Floats:
-    """(pairs, 7) vector, direction, length, position, duration, mean of the five, mean of the first four."""
+def score(a: PackedScanpaths, b: PackedScanpaths, pairs: Pairs) -> Floats:
+    """Compute MultiMatch of pairs of scanpaths.
+
+    Parameters
+    ----------
+    a, b : PackedScanpaths
+        Human and generated scanpaths.
+    pairs : Pairs
+        Which scanpath of `a` is compared with which of `b`.
+
+    Returns
+    -------
+    ndarray, (pairs, 7)
+        Vector, direction, length, position, duration, the mean of the five and the mean of the first four. NaN below
+        three fixations; duration and the mean of the five also without durations.
+    """
     one, other = saccades(a), saccades(b)
 
     def fill(stretch: Stretch, out: Floats) -> None:
@@ -47,8 +77,8 @@ def score(a: Paths, b: Paths, pairs: Pairs) -> Floats:
     return over(pairs, a.first, b.first, len(DIMENSIONS) + 2, fill)
 
 
-def saccades(paths: Paths) -> Saccades:
-    """What MultiMatch needs of each path, once per path and not per pair."""
+def saccades(paths: PackedScanpaths) -> Saccades:
+    """Return the saccades of packed scanpaths, computed once per scanpath and not per pair."""
 
     def make() -> Saccades:
         step = np.diff(paths.xy_px, axis=0, append=0.0)
@@ -98,7 +128,7 @@ def _fill_costs(u: Floats, v: Floats, i0: int, j0: int, n: int, m: int, cost: Fl
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _walk_back(one: Saccades, other: Saccades, i0: int, j0: int, n: int, m: int, cost: Floats, apart: Floats) -> int:
-    """From the last cell back to the first, noting in `apart` how far the aligned saccades are apart."""
+    """From the last cell back to the first, writing the differences of the aligned saccades to `apart`."""
     i, j, cells = n, m, 0
     while i > 0 and j > 0:
         _compare(one, other, i0 + i - 1, j0 + j - 1, apart, cells)

@@ -1,7 +1,7 @@
-"""Kernels over many pairs of paths, in parallel over threads.
+"""Kernels over many pairs of scanpaths, in parallel over threads.
 
 Every `many_*` fills `out[p]` for p = start … stop − 1 of a `Stretch` (first_a, first_b, a, b, start, stop): where the
-paths of either side begin, and which two are compared. They release the interpreter's lock, so `over` gives each
+scanpaths of either side begin, and which two are compared. They release the interpreter's lock, so `over` gives each
 thread its own stretch.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from stdiffeye.arrays import Floats, Ints
 from stdiffeye.metrics.kernels import (
     align,
     common_subsequence,
@@ -25,16 +25,19 @@ from stdiffeye.metrics.kernels import (
 )
 from stdiffeye.processes import threads_available
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 PAIRS_PER_TASK = 2048
 Stretch = tuple[Ints, Ints, Ints, Ints, int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Which path of one side is compared with which path of the other."""
+    """Which scanpath of one side is compared with which of the other.
+
+    Attributes
+    ----------
+    a, b : ndarray of int, (pairs,)
+        Numbers of the scanpaths.
+    """
 
     a: Ints
     b: Ints
@@ -44,7 +47,24 @@ class Pairs:
 
 
 def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callable[[Stretch, Floats], None]) -> Floats:
-    """(pairs, columns) what `fill` writes, each thread taking stretches of the pairs."""
+    """Run a kernel over all pairs, in parallel over threads.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Which scanpaths are compared.
+    first_a, first_b : ndarray of int
+        Where the scanpaths (or strings) of either side begin.
+    columns : int
+        Values per pair.
+    fill : callable
+        (stretch, out) writes the values of a stretch of the pairs.
+
+    Returns
+    -------
+    ndarray, (pairs, columns)
+        The values.
+    """
     out = np.empty((len(pairs), columns))
 
     def task(start: int, stop: int) -> None:

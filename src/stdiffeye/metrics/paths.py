@@ -1,4 +1,4 @@
-"""Many scanpaths as plain arrays, end to end, in the frame that all metrics are defined in.
+"""Many scanpaths as flat arrays, one after another, in the frame that all metrics are defined in.
 
 Conventions: 512×384 px, durations in ms (NaN where unknown), a path is `xy_px[first[p]:first[p + 1]]`.
 """
@@ -12,28 +12,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.arrays import Floats, Ints
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath
 
 EVALUATION_FRAME = Frame(512, 384)
 PAD = (1.0, 1.0, 1.0)  # what ScanDiff appends to scanpaths of one or two fixations: x px, y px, ms
 PADDED_LENGTH = 3
-COMPAT_DURATION_MS = 100.0  # what ScanDiff gives systems that do not say how long they fixate
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+COMPAT_DURATION_MS = 100.0  # what ScanDiff assumes for systems without durations
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
-    """Scanpaths (or samples) of many trials.
+class PackedScanpaths:
+    """Scanpaths (or samples) of many trials, packed into flat arrays.
 
-    Parameters
+    Attributes
     ----------
-    xy_px : (N, 2) places in the evaluation frame.
-    duration_ms : (N,) NaN where unknown.
-    first : (P + 1,) where each path begins.
-    stimulus : (P,) number of the stimulus that each path belongs to.
+    xy_px : ndarray, (N, 2)
+        Positions in the evaluation frame, px.
+    duration_ms : ndarray, (N,)
+        NaN where unknown.
+    first : ndarray of int, (P + 1,)
+        Where each scanpath begins; scanpath p is `xy_px[first[p]:first[p + 1]]`.
+    stimulus : ndarray of int, (P,)
+        Number of the stimulus that each scanpath belongs to.
     """
 
     xy_px: Floats
@@ -47,36 +49,55 @@ class Paths:
 
     @property
     def lengths(self) -> Ints:
-        """(P,) number of fixations of each path."""
+        """(P,) number of fixations of each scanpath."""
         return np.diff(self.first)
 
     def timed(self) -> NDArray[np.bool_]:
-        """(P,) which paths have durations."""
+        """Return (P,) which scanpaths have durations."""
         return ~np.isnan(self.duration_ms[self.first[:-1]])
 
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What follows from the paths alone (symbols, saccades), made once."""
+        """Return what follows from the scanpaths alone (symbols, saccades), computed once and kept."""
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
 
-    def moved_to(self, stimulus: Ints) -> Paths:
-        """The same gaze as if it had been on other stimuli."""
-        return Paths(self.xy_px, self.duration_ms, self.first, stimulus)
+    def moved_to(self, stimulus: Ints) -> PackedScanpaths:
+        """Return the same scanpaths, assigned to other stimuli."""
+        return PackedScanpaths(self.xy_px, self.duration_ms, self.first, stimulus)
 
-    def taken(self, which: Ints) -> Paths:
-        """Some of the paths, in the order of `which`."""
+    def subset(self, which: Ints) -> PackedScanpaths:
+        """Return some of the scanpaths, in the order of `which`."""
         lengths = self.lengths[which]
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         source = np.arange(first[-1]) + np.repeat(self.first[:-1][which] - first[:-1], lengths)
-        return Paths(self.xy_px[source], self.duration_ms[source], first, self.stimulus[which])
+        return PackedScanpaths(self.xy_px[source], self.duration_ms[source], first, self.stimulus[which])
 
 
-def pack(scanpaths: Sequence[Scanpath], stimulus: Sequence[int] | Ints, compat: bool = False) -> Paths:
-    """Scanpaths of any frames as one `Paths` in the evaluation frame.
+def pack(scanpaths: Sequence[Scanpath], stimulus: Sequence[int] | Ints, compat: bool = False) -> PackedScanpaths:
+    """Pack scanpaths of any frames, rescaled to the evaluation frame.
 
-    With `compat`, on the copies that are made here: paths of one or two fixations are padded with (1, 1, 1 ms) and
-    unknown durations become 100 ms, as ScanDiff's evaluation does.
+    Parameters
+    ----------
+    scanpaths : sequence of Scanpath
+        At least one.
+    stimulus : sequence of int
+        Number of each scanpath's stimulus.
+    compat : bool
+        As ScanDiff's evaluation does: pad scanpaths of one or two fixations with (1 px, 1 px, 1 ms), set unknown
+        durations to 100 ms.
+
+    Returns
+    -------
+    PackedScanpaths
+        Copies; the scanpaths themselves are left as they are.
+
+    Examples
+    --------
+    >>> packed = pack([Scanpath([[10, 10], [20, 20]], Frame(256, 192))], [0])
+    >>> packed.xy_px
+    array([[20., 20.],
+           [40., 40.]])
     """
     if not scanpaths:
         raise InputError("there are no scanpaths to compare")
@@ -90,4 +111,4 @@ def pack(scanpaths: Sequence[Scanpath], stimulus: Sequence[int] | Ints, compat: 
         scale = EVALUATION_FRAME.size_px / path.frame.size_px if path.frame != EVALUATION_FRAME else 1.0
         xy_px[start : start + length] = path.xy_px * scale
         duration_ms[start : start + length] = fill if path.duration_ms is None else path.duration_ms
-    return Paths(xy_px, duration_ms, first, np.asarray(stimulus, dtype=np.int64))
+    return PackedScanpaths(xy_px, duration_ms, first, np.asarray(stimulus, dtype=np.int64))

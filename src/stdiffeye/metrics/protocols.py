@@ -1,14 +1,17 @@
-"""From scores of pairs to one number per stimulus: CRPS, mean, best, KLD; once for all metrics.
+"""From scores of pairs to one number per stimulus: CRPS, mean, best, KLD; the same code for all metrics.
 
-With humans x_1 … x_I and an ensemble y_1 … y_J on a stimulus, d = metric(human, generated):
-* **crps** mean_ij d(x_i, y_j) − ½ mean_jk d(y_j, y_k), the diagonal j = k included as the paper prints it;
-  `estimator="fair"` leaves the diagonal out, so that small ensembles are not favoured or punished.
-* **mean** mean_ij d(x_i, y_j). * **best** mean_i min_j d(x_i, y_j), max for similarities.
-* **kld** over all stimuli: histograms of human–human scores (unordered pairs) and of human–generated scores in 99 equal
-  bins between their joint extremes; KL(human ‖ generated + 1e-10), natural logarithm. For MM the mean over its five
-  dimensions.
-Similarities go through the same formulas and are to be large: CRPS_sim = ½ − CRPS(1 − s). CRPS is a proper score only
-for distances of negative type, which is not guaranteed for LD, DTW, TDE and 1 − SM.
+With human scanpaths x_1 … x_I and generated ones y_1 … y_J (the ensemble) on a stimulus, and d(human, generated):
+
+* **crps** mean_ij d(x_i, y_j) − ½ mean_jk d(y_j, y_k), the diagonal j = k included as the paper prints it.
+  `estimator="fair"` leaves the diagonal out, so that the value does not depend on the size of the ensemble.
+* **mean** mean_ij d(x_i, y_j).
+* **best** mean_i min_j d(x_i, y_j), max for similarities.
+* **kld** over all stimuli: histograms of human–human scores (unordered pairs) and of human–generated scores, in 99
+  equal bins between their joint extremes. KL(human ‖ generated + 1e-10), natural logarithm. For MM the mean over its
+  five dimensions.
+
+Similarities use the same formulas, and larger is better: CRPS_sim = ½ − CRPS(1 − s). CRPS is a proper score only for
+distances of negative type, which is not guaranteed for LD, DTW, TDE and 1 − SM.
 
 Undefined scores (NaN) are left out of every mean; a stimulus without any has weight 0.
 
@@ -23,8 +26,9 @@ from typing import Literal
 
 import numpy as np
 
-from stdiffeye.metrics.pairs import Floats, Ints, Pairs
-from stdiffeye.metrics.paths import Paths
+from stdiffeye.arrays import Floats, Ints
+from stdiffeye.metrics.pairs import Pairs
+from stdiffeye.metrics.paths import PackedScanpaths
 from stdiffeye.metrics.spec import Context, MetricSpec, scores
 
 Estimator = Literal["printed", "fair"]
@@ -35,7 +39,15 @@ KLD_FLOOR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Per stimulus a value (NaN: undefined) and what it weighs in a pooled average."""
+    """One number per stimulus.
+
+    Attributes
+    ----------
+    value : ndarray, (S,)
+        NaN where undefined.
+    weight : ndarray, (S,)
+        Weight of each stimulus in a pooled average: pairs or humans with a defined score.
+    """
 
     value: Floats
     weight: Floats
@@ -43,9 +55,22 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """One generator's paths on all stimuli, scored against the humans and against each other.
+    """One system's scanpaths on all stimuli, scored against the humans and against each other.
 
-    `cross` and `within` map metrics to scores; `within` holds ordered pairs, or j ≤ k of symmetric metrics.
+    Attributes
+    ----------
+    cross_pairs : Pairs
+        (human, generated) pairs of one stimulus.
+    cross : dict of str to ndarray, (pairs,)
+        Metric → scores of `cross_pairs`.
+    within_pairs : dict of bool to Pairs
+        (generated, generated) pairs: all ordered ones (False), or j ≤ k for symmetric metrics (True).
+    within : dict of str to ndarray, (pairs,)
+        Metric → scores of `within_pairs`.
+    stimulus_of_human, stimulus_of_path : ndarray of int
+        Number of the stimulus of each human and each generated scanpath.
+    stimuli : int
+        Number of stimuli.
     """
 
     cross_pairs: Pairs
@@ -58,11 +83,25 @@ class Ensemble:
 
     @property
     def cross_stimulus(self) -> Ints:
+        """(pairs,) number of the stimulus of each cross pair."""
         return self.stimulus_of_human[self.cross_pairs.a]
 
 
-def all_pairs(a: Paths, b: Paths, stimuli: int) -> Pairs:
-    """Every path of `a` with every path of `b` on the same stimulus; both sides are sorted by stimulus."""
+def all_pairs(a: PackedScanpaths, b: PackedScanpaths, stimuli: int) -> Pairs:
+    """Pair every scanpath of `a` with every scanpath of `b` on the same stimulus.
+
+    Parameters
+    ----------
+    a, b : PackedScanpaths
+        Both sorted by stimulus.
+    stimuli : int
+        Number of stimuli.
+
+    Returns
+    -------
+    Pairs
+        Sorted by `a`, then by `b`.
+    """
     count = np.bincount(b.stimulus, minlength=stimuli)
     start = np.concatenate([[0], np.cumsum(count)])[:-1]
     repeats = count[a.stimulus]
@@ -72,9 +111,33 @@ def all_pairs(a: Paths, b: Paths, stimuli: int) -> Pairs:
 
 
 def compare(
-    chosen: Sequence[MetricSpec], human: Paths, generated: Paths, context: Context, stimuli: int, within: bool = True
+    chosen: Sequence[MetricSpec],
+    human: PackedScanpaths,
+    generated: PackedScanpaths,
+    context: Context,
+    stimuli: int,
+    within: bool = True,
 ) -> Ensemble:
-    """Score an ensemble; `within=False` leaves out the pairs that only CRPS needs."""
+    """Score an ensemble against the humans and against itself.
+
+    Parameters
+    ----------
+    chosen : sequence of MetricSpec
+        Which metrics.
+    human, generated : PackedScanpaths
+        Both sorted by stimulus.
+    context : Context
+        Clusters and semantic maps of the stimuli.
+    stimuli : int
+        Number of stimuli.
+    within : bool
+        Whether to score the pairs within the ensemble, which only CRPS needs.
+
+    Returns
+    -------
+    Ensemble
+        Scores of all pairs.
+    """
     cross_pairs = all_pairs(human, generated, stimuli)
     cross = scores(chosen, human, generated, cross_pairs, context)
     ordered = all_pairs(generated, generated, stimuli)
@@ -89,13 +152,39 @@ def compare(
 
 
 def mean_pair(spec: MetricSpec, ensemble: Ensemble) -> Series:
-    """Mean over human × generated pairs."""
+    """Compute the protocol `mean`: mean_ij d(x_i, y_j) of each stimulus.
+
+    Parameters
+    ----------
+    spec : MetricSpec
+        Which metric.
+    ensemble : Ensemble
+        Scores of pairs.
+
+    Returns
+    -------
+    Series
+        (S,) values, weighted by the number of defined pairs.
+    """
     total, count = _sums(ensemble.cross[spec.name], ensemble.cross_stimulus, ensemble.stimuli)
     return Series(_divide(total, count), count)
 
 
 def best_of(spec: MetricSpec, ensemble: Ensemble) -> Series:
-    """Per human the best generated path, then the mean over humans."""
+    """Compute the protocol `best`: mean_i min_j d(x_i, y_j) of each stimulus, max for similarities.
+
+    Parameters
+    ----------
+    spec : MetricSpec
+        Which metric.
+    ensemble : Ensemble
+        Scores of pairs.
+
+    Returns
+    -------
+    Series
+        (S,) values, weighted by the number of humans with a defined score.
+    """
     best = _best_by_human(spec, ensemble.cross[spec.name], ensemble.cross_pairs.a)
     humans = _runs(ensemble.cross_pairs.a)[1]
     total, count = _sums(best, ensemble.stimulus_of_human[humans], ensemble.stimuli)
@@ -103,13 +192,27 @@ def best_of(spec: MetricSpec, ensemble: Ensemble) -> Series:
 
 
 def crps(spec: MetricSpec, ensemble: Ensemble, estimator: Estimator) -> Series:
-    """Mean pair − half the mean pair within the ensemble; weighs as many humans as have a defined score."""
+    """Compute the protocol `crps`: mean_ij d(x_i, y_j) − ½ mean_jk d(y_j, y_k) of each stimulus.
+
+    Parameters
+    ----------
+    spec : MetricSpec
+        Which metric.
+    ensemble : Ensemble
+        Scores of pairs, those within the ensemble included.
+    estimator : {"printed", "fair"}
+        Whether the second mean includes the diagonal j = k, or leaves it out.
+
+    Returns
+    -------
+    Series
+        (S,) values, weighted by the number of humans with a defined score.
+    """
     distance = mean_pair(spec, ensemble).value
     pairs = ensemble.within_pairs[spec.symmetric]
     diagonal = pairs.a == pairs.b
     multiple = np.where(diagonal, 0.0 if estimator == "fair" else 1.0, 2.0 if spec.symmetric else 1.0)
-    spread = ensemble.within[spec.name]
-    total, count = _sums(spread, ensemble.stimulus_of_path[pairs.a], ensemble.stimuli, multiple)
+    total, count = _sums(ensemble.within[spec.name], ensemble.stimulus_of_path[pairs.a], ensemble.stimuli, multiple)
     defined = ~np.isnan(ensemble.cross[spec.name])
     humans = _runs(ensemble.cross_pairs.a[defined])[1]
     weight = np.bincount(ensemble.stimulus_of_human[humans], minlength=ensemble.stimuli).astype(np.float64)
@@ -117,9 +220,21 @@ def crps(spec: MetricSpec, ensemble: Ensemble, estimator: Estimator) -> Series:
 
 
 def leave_one_out(spec: MetricSpec, humans: Ensemble, estimator: Estimator) -> dict[str, Series]:
-    """Each viewer as the truth, the others as the ensemble: crps, mean and best of the row `human`.
+    """Compute crps, mean and best of the row `human`: each viewer as the truth, the others as the ensemble.
 
-    `humans` is the humans compared with themselves, its cross scores being all ordered pairs.
+    Parameters
+    ----------
+    spec : MetricSpec
+        Which metric.
+    humans : Ensemble
+        The humans compared with themselves; its cross scores are all ordered pairs.
+    estimator : {"printed", "fair"}
+        As in `crps`.
+
+    Returns
+    -------
+    dict of str to Series
+        Protocol → (S,) values.
     """
     a, b, values = humans.cross_pairs.a, humans.cross_pairs.b, humans.cross[spec.name]
     viewers, stimulus = len(humans.stimulus_of_human), humans.stimulus_of_human
@@ -130,43 +245,64 @@ def leave_one_out(spec: MetricSpec, humans: Ensemble, estimator: Estimator) -> d
     row, row_pairs = _sums(values[counted], a[counted], viewers)
     column, column_pairs = _sums(values[counted], b[counted], viewers)
     own, own_pairs = _sums(values[counted & ~off], a[counted & ~off], viewers)
-    spread = _divide(total[stimulus] - row - column + own, pairs[stimulus] - row_pairs - column_pairs + own_pairs)
+    diversity = _divide(total[stimulus] - row - column + own, pairs[stimulus] - row_pairs - column_pairs + own_pairs)
     per_viewer = {
-        "crps": _divide(distance, others) - spread / 2,
+        "crps": _divide(distance, others) - diversity / 2,
         "mean": _divide(distance, others),
-        "best": _spread(_best_by_human(spec, values[off], a[off]), _runs(a[off])[1], viewers),
+        "best": _scattered(_best_by_human(spec, values[off], a[off]), _runs(a[off])[1], viewers),
     }
     return {protocol: _by_stimulus(value, stimulus, humans.stimuli) for protocol, value in per_viewer.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """(2, parts, S, 99) counts of human–human and human–generated scores per stimulus, in bins that the two share."""
+    """Histograms of scores per stimulus, from which KLD is computed.
+
+    Attributes
+    ----------
+    counts : ndarray, (2, C, S, 99)
+        Counts of human–human and of human–generated scores, per component of the metric, stimulus and bin.
+    """
 
     counts: Floats
 
     @property
     def stimuli(self) -> int:
-        """How many stimuli have any human–generated score."""
+        """Number of stimuli with any human–generated score."""
         return int((self.counts[1].sum(axis=(0, 2)) > 0).sum())
 
     def kld(self, weights: Floats) -> Floats:
-        """(B,) KL(human ‖ generated + 1e-10), mean over parts, for (B, S) weights of the stimuli."""
-        sides, parts, stimuli, bins = self.counts.shape
+        """Return (B,) KL(human ‖ generated + 1e-10), mean over components, for (B, S) weights of the stimuli."""
+        sides, components, stimuli, bins = self.counts.shape
         flat = self.counts.transpose(2, 0, 1, 3).reshape(stimuli, -1)
-        human, generated = (weights @ flat).reshape(len(weights), sides, parts, bins).transpose(1, 0, 2, 3)
+        human, generated = (weights @ flat).reshape(len(weights), sides, components, bins).transpose(1, 0, 2, 3)
         return _kl(human, generated).mean(axis=-1)
 
 
 def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]) -> Histograms:
-    """Histograms for KLD; several ensembles (the shuffled humans) are pooled."""
+    """Count scores for KLD, in bins that both sides share.
+
+    Parameters
+    ----------
+    spec : MetricSpec
+        Which metric.
+    humans : Ensemble
+        The humans compared with themselves.
+    ensembles : sequence of Ensemble
+        Of one system; several (the shuffled humans) are pooled.
+
+    Returns
+    -------
+    Histograms
+        Counts per stimulus.
+    """
     unordered = humans.cross_pairs.a < humans.cross_pairs.b
     own_stimulus = humans.cross_stimulus[unordered]
     other_stimulus = np.concatenate([ensemble.cross_stimulus for ensemble in ensembles])
     counts = []
-    for part in spec.parts or (spec.name,):
-        own = humans.cross[part][unordered]
-        other = np.concatenate([ensemble.cross[part] for ensemble in ensembles])
+    for name in spec.components or (spec.name,):
+        own = humans.cross[name][unordered]
+        other = np.concatenate([ensemble.cross[name] for ensemble in ensembles])
         low, high = _extremes(own, other)
         counts.append(
             [
@@ -178,7 +314,7 @@ def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]
 
 
 def without_self(humans: Ensemble) -> Ensemble:
-    """Humans against the *other* humans: the ensemble of the row `human` for KLD."""
+    """Return the humans against the *other* humans: the ensemble of the row `human` for KLD."""
     off = humans.cross_pairs.a != humans.cross_pairs.b
     pairs = Pairs(humans.cross_pairs.a[off], humans.cross_pairs.b[off])
     cross = {name: values[off] for name, values in humans.cross.items()}
@@ -241,7 +377,7 @@ def _divide(total: Floats, count: Floats) -> Floats:
         return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
 
-def _spread(values: Floats, where: Ints, size: int) -> Floats:
+def _scattered(values: Floats, where: Ints, size: int) -> Floats:
     out = np.full(size, np.nan)
     out[where] = values
     return out

@@ -1,12 +1,12 @@
-"""What a table needs to be read: how well people predict people, and how badly anyone can do.
+"""Reference rows of a table: how well humans predict each other, and how well they do without the picture.
 
 * **human**: each viewer as the truth, the other viewers as the ensemble.
-* **shuffled**: real scanpaths on the wrong picture. Every ensemble is filled with as many scanpaths as the stimulus has
-  viewers, each from another stimulus; the mean over several such draws (more of them when stimuli are few).
-* **centre**: the shuffled ensemble's numbers of fixations and durations, but places drawn from a Gaussian with the
-  mean and standard deviation of all human fixations, moved into the frame.
+* **shuffled**: human scanpaths of other pictures. Each ensemble has as many scanpaths as the stimulus has viewers, each
+  from another stimulus. The mean over several shuffles, more of them when stimuli are few.
+* **centre**: numbers of fixations and durations of the shuffled ensemble, but positions sampled from a Gaussian. It has
+  the mean and standard deviation of all human fixations; positions are clipped to the frame.
 
-gap closed = (shuffled − model) / (shuffled − human): 0 knows nothing of the picture, 1 is as good as another person.
+gap closed = (shuffled − model) / (shuffled − human): 0 uses nothing of the picture, 1 is as good as another viewer.
 The rows depend on the humans and the settings only, so they are computed once and kept (`Humans`).
 """
 
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
-from stdiffeye.metrics.pairs import Floats
-from stdiffeye.metrics.paths import EVALUATION_FRAME, Paths
+from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths
 from stdiffeye.metrics.protocols import (
     Ensemble,
     Estimator,
@@ -33,16 +33,26 @@ from stdiffeye.metrics.protocols import (
     mean_pair,
     without_self,
 )
-from stdiffeye.metrics.spec import Context, MetricSpec, with_parts
+from stdiffeye.metrics.spec import Context, MetricSpec, with_components
 
 REFERENCES = ("human", "shuffled", "centre")
-SHUFFLES = (2, 8)  # at least and at most so many draws of the shuffled humans,
+SHUFFLES = (2, 8)  # at least and at most so many shuffles of the humans,
 SHUFFLED_STIMULI = 600  # so that about this many stimuli are averaged over
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One line of the table before averaging: protocol → metric → what each stimulus contributes."""
+    """One row of the table before averaging over stimuli.
+
+    Attributes
+    ----------
+    series : dict of str to dict of str to Series
+        Protocol → metric → value of each stimulus.
+    histograms : dict of str to Histograms
+        Metric → counts for KLD.
+    undefined : dict of str to int
+        Metric → number of pairs without a score.
+    """
 
     series: dict[str, dict[str, Series]]
     histograms: dict[str, Histograms]
@@ -51,9 +61,29 @@ class Row:
 
 @dataclass(eq=False)
 class Humans:
-    """The human side, prepared once: paths sorted by stimulus, clusters and maps, scores among themselves."""
+    """The human side, prepared once.
 
-    paths: Paths
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Human scanpaths, sorted by stimulus.
+    stimuli : int
+        Number of stimuli.
+    context : Context
+        Clusters and semantic maps of the stimuli.
+    chosen : sequence of MetricSpec
+        Which metrics.
+    protocols : sequence of str
+        Which protocols.
+    estimator : {"printed", "fair"}
+        Of CRPS.
+    seed : int
+        Of the shuffled humans and of the centre row.
+    shuffles : int or None
+        How often the humans are shuffled; by default 2 to 8 times, more for fewer stimuli.
+    """
+
+    paths: PackedScanpaths
     stimuli: int
     context: Context
     chosen: Sequence[MetricSpec]
@@ -66,20 +96,20 @@ class Humans:
 
     @property
     def needed(self) -> list[MetricSpec]:
-        """The metrics that are scored: those asked for and, for KLD, their parts."""
-        return with_parts(self.chosen) if "kld" in self.protocols else list(self.chosen)
+        """The metrics that are computed: the chosen ones and, for KLD, their components."""
+        return with_components(self.chosen) if "kld" in self.protocols else list(self.chosen)
 
     @property
     def among(self) -> Ensemble:
-        """Every viewer with every viewer."""
+        """Scores of every viewer with every viewer."""
         if self._among is None:
             self._among = compare(self.needed, self.paths, self.paths, self.context, self.stimuli, within=False)
         return self._among
 
-    def row(self, ensembles: Sequence[Paths], chosen: Sequence[MetricSpec] | None = None) -> Row:
-        """Judge a system; several ensembles are averaged."""
+    def row(self, ensembles: Sequence[PackedScanpaths], chosen: Sequence[MetricSpec] | None = None) -> Row:
+        """Score a system; several ensembles are averaged."""
         chosen = self.chosen if chosen is None else chosen
-        needed = with_parts(chosen) if "kld" in self.protocols else list(chosen)
+        needed = with_components(chosen) if "kld" in self.protocols else list(chosen)
         within = "crps" in self.protocols
         scored = [compare(needed, self.paths, paths, self.context, self.stimuli, within) for paths in ensembles]
         series: dict[str, dict[str, Series]] = {protocol: {} for protocol in self.protocols if protocol != "kld"}
@@ -92,7 +122,7 @@ class Humans:
         return Row(series, pooled, undefined)
 
     def reference(self, name: str) -> Row:
-        """One of the rows human, shuffled, centre."""
+        """Return one of the rows human, shuffled, centre."""
         if name not in self._kept:
             makers = {"human": self._human, "shuffled": self._shuffled, "centre": self._centre}
             self._kept[name] = makers[name]()
@@ -128,28 +158,64 @@ class Humans:
         return self.row([centred(shuffled(self.paths, self.stimuli, rng), self.paths, rng)])
 
 
-def shuffled(paths: Paths, stimuli: int, rng: np.random.Generator) -> Paths:
-    """Every scanpath moved to another stimulus, so that viewers of one picture end up on different ones.
+def shuffled(paths: PackedScanpaths, stimuli: int, rng: np.random.Generator) -> PackedScanpaths:
+    """Assign every scanpath to another stimulus, the viewers of one picture to different ones.
 
-    The k-th viewer of the s-th picture goes to the picture `shift[k]` further on a random circle of all pictures.
+    The k-th viewer of a stimulus goes to the stimulus `shift[k]` further on a random circle of all stimuli.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Human scanpaths, sorted by stimulus.
+    stimuli : int
+        Number of stimuli, at least two.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    PackedScanpaths
+        The same scanpaths, sorted by their new stimulus.
+
+    Raises
+    ------
+    InputError
+        For a single stimulus.
     """
     if stimuli < 2:
         raise InputError(
             "the row 'shuffled' needs at least two stimuli; leave the reference rows out (references=False)"
         )
     circle = rng.permutation(stimuli)
-    place = np.argsort(circle)
+    position = np.argsort(circle)
     slot = np.arange(len(paths)) - np.searchsorted(paths.stimulus, paths.stimulus)
     shifts = np.resize(1 + rng.permutation(stimuli - 1), int(slot.max()) + 1)
-    target = circle[(place[paths.stimulus] + shifts[slot]) % stimuli]
+    target = circle[(position[paths.stimulus] + shifts[slot]) % stimuli]
     order = np.argsort(target, kind="stable")
-    return paths.taken(order).moved_to(target[order])
+    return paths.subset(order).moved_to(target[order])
 
 
-def centred(paths: Paths, human: Paths, rng: np.random.Generator) -> Paths:
-    """The same scanpaths with places drawn from a Gaussian fitted to all human fixations."""
+def centred(paths: PackedScanpaths, human: PackedScanpaths, rng: np.random.Generator) -> PackedScanpaths:
+    """Replace the positions of scanpaths by samples of a Gaussian fitted to all human fixations.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Whose numbers of fixations and durations are kept.
+    human : PackedScanpaths
+        All human scanpaths, whose mean and standard deviation the Gaussian has.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    PackedScanpaths
+        With positions clipped to the frame.
+    """
     xy_px = rng.normal(human.xy_px.mean(axis=0), human.xy_px.std(axis=0), paths.xy_px.shape)
-    return Paths(np.clip(xy_px, 0, EVALUATION_FRAME.size_px - 1), paths.duration_ms, paths.first, paths.stimulus)
+    return PackedScanpaths(
+        np.clip(xy_px, 0, EVALUATION_FRAME.size_px - 1), paths.duration_ms, paths.first, paths.stimulus
+    )
 
 
 def _average(series: Sequence[Series]) -> Series:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
-from stdiffeye.metrics.pairs import Floats
 
 Key = tuple[str, str]
 GAP = "gap closed"  # where a metric is named: all of them together
@@ -22,14 +22,23 @@ GAP = "gap closed"  # where a metric is named: all of them together
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """One number.
+    """One number with its 95 % confidence interval.
 
-    Parameters
+    Attributes
     ----------
-    value, low, high : the number and its 95 % bootstrap interval over stimuli; NaN when undefined.
-    n : stimuli that it rests on.
-    undefined : human × generated pairs without a score (too short, no durations), left out.
-    per_stimulus : (S,) value of each stimulus, NaN where undefined; None for KLD, which pools them.
+    value, low, high : float
+        The number and its bootstrap interval over stimuli; NaN when undefined.
+    n : int
+        Stimuli that the number is averaged over.
+    undefined : int
+        Human × generated pairs without a score (too short, no durations), which are left out.
+    per_stimulus : ndarray, (S,), or None
+        Value of each stimulus, NaN where undefined; None for KLD, which pools the stimuli.
+
+    Examples
+    --------
+    >>> Estimate(0.5, 0.4, 0.6, n=20, undefined=0).to_dict()
+    {'value': 0.5, 'low': 0.4, 'high': 0.6, 'n': 20, 'undefined': 0}
     """
 
     value: float
@@ -40,25 +49,41 @@ class Estimate:
     per_stimulus: Floats | None = None
 
     def to_dict(self, keys: list[Key] | None = None) -> dict[str, Any]:
-        """As in results.json; with `keys` also the values of the stimuli."""
+        """Return plain values as in results.json; with `keys`, (name, task) of the stimuli, also theirs."""
         row: dict[str, Any] = {
-            "value": _known(self.value),
-            "low": _known(self.low),
-            "high": _known(self.high),
+            "value": _plain(self.value),
+            "low": _plain(self.low),
+            "high": _plain(self.high),
             "n": self.n,
             "undefined": self.undefined,
         }
         if keys is not None and self.per_stimulus is not None:
             pairs = zip(keys, self.per_stimulus.tolist(), strict=True)
-            row["per_stimulus"] = {f"{name}|{task}": _known(value) for (name, task), value in pairs}
+            row["per_stimulus"] = {f"{name}|{task}": _plain(value) for (name, task), value in pairs}
         return row
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two systems on one metric, or by gap closed over the metrics that both have.
+    """Difference of two systems on one metric, or of their gap closed over the metrics that both have.
 
-    first − second, its interval, and the p of the paired bootstrap over stimuli.
+    Attributes
+    ----------
+    first, second : str
+        Names of the systems.
+    protocol, metric : str
+        What is compared; the metric is "gap closed" for the mean over metrics.
+    value, low, high : float
+        first − second and its 95 % interval.
+    p : float
+        Two-sided p value of the paired bootstrap over stimuli.
+    better : str
+        Name of the better system, empty where they are equal.
+
+    Examples
+    --------
+    >>> Difference("ours", "theirs", "crps", "DTW", -3.0, -5.0, -1.0, 0.01, "ours").to_dict()["better"]
+    'ours'
     """
 
     first: str
@@ -72,22 +97,32 @@ class Difference:
     better: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: _known(value) for name, value in vars(self).items()}
+        """Return plain values as in results.json."""
+        return {name: _plain(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Name → protocol → metric → `Estimate`, with what is needed to read it.
+    """What `evaluate` returns: system → protocol → metric → `Estimate`, printable and writable.
 
-    Parameters
+    Attributes
     ----------
-    systems : the systems in the order given, then the reference rows.
-    references : which of the systems are reference rows.
-    gap_closed : name → protocol → metric → (shuffled − model) / (shuffled − human); "mean" is over the metrics.
-    stimuli : (name, task) of what was compared, in the order of `per_stimulus`.
-    settings : what was asked for, the mode of comparison included.
-    notes : what was left out and why.
-    centres_px : per stimulus the (C, 2) clusters that SS used.
+    systems : dict of str to dict
+        The systems in the order given, then the reference rows; each protocol → metric → `Estimate`.
+    references : tuple of str
+        Which of the systems are reference rows.
+    gap_closed : dict of str to dict
+        System → protocol → metric → (shuffled − model) / (shuffled − human); "mean" is over the metrics.
+    comparisons : list of Difference
+        Paired tests between systems; empty unless asked for.
+    stimuli : list of (str, str)
+        (name, task) of what was compared, in the order of `Estimate.per_stimulus`.
+    settings : dict
+        The settings of the evaluation.
+    notes : list of str
+        What was left out and why.
+    centres_px : sequence of ndarray, (C, 2)
+        Per stimulus the cluster centres that SS used, px of the 512×384 frame.
     """
 
     systems: dict[str, dict[str, dict[str, Estimate]]]
@@ -103,7 +138,7 @@ class Result:
         return self.systems[name]
 
     def value(self, name: str, protocol: str, metric: str) -> float:
-        """The number alone; NaN when the system has none."""
+        """Return one number; NaN when the system does not have it."""
         found = self.systems[name].get(protocol, {}).get(metric)
         return float("nan") if found is None else found.value
 
@@ -116,19 +151,19 @@ class Result:
         return self.to_markdown()
 
     def to_markdown(self, path: str | Path | None = None, intervals: bool = True) -> str:
-        """A table per protocol; the best system is bold, the second underlined."""
+        """Return a table per protocol, and write it to `path` if given; best system bold, second underlined."""
         from stdiffeye.metrics.tables import markdown
 
         return _out(markdown(self, intervals), path)
 
     def to_latex(self, path: str | Path | None = None) -> str:
-        """The paper's layout (booktabs, multirow), one table per protocol; best bold, second underlined."""
+        """Return LaTeX in the paper's layout (booktabs, multirow), and write it to `path` if given."""
         from stdiffeye.metrics.tables import latex
 
         return _out(latex(self), path)
 
     def to_dict(self, per_stimulus: bool = False) -> dict[str, Any]:
-        """What results.json holds."""
+        """Return plain values as in results.json."""
         keys = self.stimuli if per_stimulus else None
         return {
             "systems": _dicts(self.systems, keys),
@@ -139,6 +174,16 @@ class Result:
             "settings": self.settings,
             "notes": self.notes,
         }
+
+    def save(self, path: str | Path, per_stimulus: bool = False) -> list[Path]:
+        """Write JSON to `path` and tables (.md, .tex, .csv) beside it; returns all files."""
+        path = Path(path)
+        markdown, latex, table = (path.with_suffix(suffix) for suffix in (".md", ".tex", ".csv"))
+        self.to_json(path, per_stimulus)
+        self.to_markdown(markdown)
+        self.to_latex(latex)
+        self.to_csv(table)
+        return [path, markdown, latex, table]
 
     def to_json(self, path: str | Path, per_stimulus: bool = False) -> None:
         """Write results.json; undefined numbers are null, absent ones absent."""
@@ -153,7 +198,7 @@ class Result:
         write_clusters(path, self.stimuli, self.centres_px)
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """One line per system, protocol and metric."""
+        """Return one line per system, protocol and metric, and write them to `path` if given."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["system", "protocol", "metric", "value", "low", "high", "n", "undefined", "gap_closed"])
@@ -189,5 +234,5 @@ def _dicts(table: Mapping[str, Mapping[str, Mapping[str, Estimate]]], keys: list
     }
 
 
-def _known(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value

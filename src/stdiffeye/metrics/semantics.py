@@ -1,8 +1,8 @@
-"""Semantic maps for SSS: which class of thing each pixel of a stimulus belongs to.
+"""Semantic maps for SSS: the class of each pixel of a stimulus.
 
-A folder with one file per stimulus, named after it (its own suffix replaced), or `<task>/<name>` when classes depend
-on the task: `.npy`, `.npy.gz` (whole numbers, (H, W)) or `.png` (grey level or palette index = class). Maps of another
-size than 320×512 are brought to it by the nearest pixel.
+A folder holds one file per stimulus, named after it with another suffix, or `<task>/<name>` when classes depend on the
+task. Files are `.npy` or `.npy.gz` (whole numbers, (H, W)) or `.png` (grey level or palette index is the class). Maps
+of another size than 320×512 are resized by the nearest pixel.
 """
 
 from __future__ import annotations
@@ -24,17 +24,37 @@ Classes = NDArray[np.integer[Any]]
 
 
 def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list[Classes | None], int]:
-    """The map of each stimulus, None where the folder has none, and how many are missing."""
+    """Read the semantic map of each stimulus.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of maps.
+    keys : sequence of (str, str)
+        (name, task) of the stimuli.
+
+    Returns
+    -------
+    maps : list of ndarray, (320, 512), or None
+        None where the folder has no map.
+    missing : int
+        How many are None.
+
+    Raises
+    ------
+    InputError
+        When there is no such folder, no map at all, or a malformed one.
+    """
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputError(f"--semantics wants a folder of .npy, .npy.gz or .png maps; {folder} is not one")
-    known: dict[Path, Classes] = {}
+        raise InputError(f"--semantics needs a folder of .npy, .npy.gz or .png maps; {folder} is not one")
+    read: dict[Path, Classes] = {}
     maps: list[Classes | None] = []
     for name, task in keys:
         path = _find(folder, name, task)
-        if path is not None and path not in known:
-            known[path] = read_map(path)
-        maps.append(None if path is None else known[path])
+        if path is not None and path not in read:
+            read[path] = read_map(path)
+        maps.append(None if path is None else read[path])
     missing = sum(semantic is None for semantic in maps)
     if missing == len(maps):
         raise InputError(
@@ -44,7 +64,23 @@ def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list
 
 
 def read_map(path: str | Path) -> Classes:
-    """One map as (320, 512) classes, in the smallest type that holds them: thousands of maps must fit in memory."""
+    """Read one semantic map.
+
+    Parameters
+    ----------
+    path : path
+        A .npy, .npy.gz or .png file.
+
+    Returns
+    -------
+    ndarray of int, (320, 512)
+        Classes, in the smallest type that holds them: thousands of maps must fit in memory.
+
+    Raises
+    ------
+    InputError
+        When the file does not hold whole numbers of shape (H, W).
+    """
     path = Path(path)
     if path.suffix == ".png":
         from PIL import Image

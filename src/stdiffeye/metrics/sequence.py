@@ -1,7 +1,7 @@
-"""SS, SS†, SSS, SSS†: do two paths visit the same things in the same order?
+"""SS, SS†, SSS, SSS†: do two scanpaths visit the same regions in the same order?
 
-* **SS** ↑ Sequence Score: a letter per fixation, the stimulus' nearest cluster of human fixations (see `clusters.py`);
-  longest common subsequence / the longer length, both cut to 16 letters first.
+* **SS** ↑ Sequence Score: a letter per fixation, the nearest cluster of human fixations (see `clusters.py`). Longest
+  common subsequence / the longer length, both cut to 16 letters first.
 * **SSS** ↑ the same with the class of a semantic map under the fixation.
 * **SS_dur**, **SSS_dur** (†) ↑ each letter repeated int(ms / 50) times, after the cut.
 
@@ -17,15 +17,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stdiffeye.metrics.pairs import Floats, Ints, Pairs, Stretch, many_subsequences, over
-from stdiffeye.metrics.paths import Paths
+from stdiffeye.arrays import Floats, Ints
+from stdiffeye.metrics.pairs import Pairs, Stretch, many_subsequences, over
+from stdiffeye.metrics.paths import PackedScanpaths
 from stdiffeye.metrics.symbols import Symbols, class_under, first_fixations, nearest_centre, repeats_floored
 
-LETTERS = 16  # longer paths are cut to this many fixations
+LETTERS = 16  # longer scanpaths are cut to this many fixations
 
 
-def score_clusters(a: Paths, b: Paths, pairs: Pairs, centres_px: Sequence[Floats], timed: bool = False) -> Floats:
-    """(pairs, 1) SS; `centres_px[s]` (C, 2) are the clusters of stimulus s; `timed` is SS†."""
+def score_clusters(
+    a: PackedScanpaths, b: PackedScanpaths, pairs: Pairs, centres_px: Sequence[Floats], timed: bool = False
+) -> Floats:
+    """Compute the Sequence Score of pairs of scanpaths.
+
+    Parameters
+    ----------
+    a, b : PackedScanpaths
+        Human and generated scanpaths.
+    pairs : Pairs
+        Which scanpath of `a` is compared with which of `b`.
+    centres_px : sequence of ndarray, (C, 2)
+        Cluster centres of each stimulus, px of the 512×384 frame.
+    timed : bool
+        Repeat each letter once per 50 ms (SS†).
+
+    Returns
+    -------
+    ndarray, (pairs, 1)
+        Similarity in [0, 1]; NaN where both strings are empty.
+    """
 
     def letters(stimulus: int, xy_px: Floats) -> Ints:
         return nearest_centre(xy_px, centres_px[stimulus])
@@ -34,9 +54,30 @@ def score_clusters(a: Paths, b: Paths, pairs: Pairs, centres_px: Sequence[Floats
 
 
 def score_semantics(
-    a: Paths, b: Paths, pairs: Pairs, maps: Sequence[NDArray[np.integer[Any]] | None], timed: bool = False
+    a: PackedScanpaths,
+    b: PackedScanpaths,
+    pairs: Pairs,
+    maps: Sequence[NDArray[np.integer[Any]] | None],
+    timed: bool = False,
 ) -> Floats:
-    """(pairs, 1) SSS; `maps[s]` (320, 512) are the classes of stimulus s (None: undefined); `timed` is SSS†."""
+    """Compute the Semantic Sequence Score of pairs of scanpaths.
+
+    Parameters
+    ----------
+    a, b : PackedScanpaths
+        Human and generated scanpaths.
+    pairs : Pairs
+        Which scanpath of `a` is compared with which of `b`.
+    maps : sequence of ndarray, (320, 512), or None
+        Semantic map of each stimulus.
+    timed : bool
+        Repeat each letter once per 50 ms (SSS†).
+
+    Returns
+    -------
+    ndarray, (pairs, 1)
+        Similarity in [0, 1]; NaN without a map or where both strings are empty.
+    """
 
     def classes(stimulus: int, xy_px: Floats) -> Ints:
         semantic = maps[stimulus]
@@ -48,7 +89,9 @@ def score_semantics(
     return values
 
 
-def _score(a: Paths, b: Paths, pairs: Pairs, name: str, letters: Callable[[int, Floats], Ints], timed: bool) -> Floats:
+def _score(
+    a: PackedScanpaths, b: PackedScanpaths, pairs: Pairs, name: str, letters: Callable[[int, Floats], Ints], timed: bool
+) -> Floats:
     one, other = _strings(a, name, letters, timed), _strings(b, name, letters, timed)
     symbols = 1 + int(max(one.codes.max(initial=0), other.codes.max(initial=0)))
 
@@ -58,14 +101,14 @@ def _score(a: Paths, b: Paths, pairs: Pairs, name: str, letters: Callable[[int, 
     return over(pairs, one.first, other.first, 1, fill)
 
 
-def _strings(paths: Paths, name: str, letters: Callable[[int, Floats], Ints], timed: bool) -> Symbols:
+def _strings(paths: PackedScanpaths, name: str, letters: Callable[[int, Floats], Ints], timed: bool) -> Symbols:
     kept, first = paths.derived("kept", lambda: first_fixations(paths, LETTERS))
     codes = paths.derived(name, lambda: _codes(paths, kept, first, letters))
     strings = Symbols(codes, first)
     return strings.repeated(repeats_floored(paths.duration_ms[kept])) if timed else strings
 
 
-def _codes(paths: Paths, kept: Ints, first: Ints, letters: Callable[[int, Floats], Ints]) -> Ints:
+def _codes(paths: PackedScanpaths, kept: Ints, first: Ints, letters: Callable[[int, Floats], Ints]) -> Ints:
     """(N,) letters, one stimulus at a time because clusters and maps belong to a stimulus."""
     xy_px = paths.xy_px[kept]
     owner = np.repeat(paths.stimulus, np.diff(first))

@@ -1,6 +1,6 @@
-"""Trials to paths: which stimuli both sides have, and what is compared on them. Nothing is repaired silently.
+"""From trials to packed scanpaths: which stimuli both sides have, and what is compared on them.
 
-Stimuli are matched by (name, task). What is left out is counted and said.
+Stimuli are matched by (name, task). Nothing is repaired silently: what is left out is counted and noted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory, Trial, extract, resample
-from stdiffeye.metrics.paths import Paths, pack
+from stdiffeye.metrics.paths import PackedScanpaths, pack
 
 Mode = Literal["scanpath", "extracted", "pointwise"]
 Key = tuple[str, str]
@@ -26,13 +26,16 @@ MOST_LOST = 0.5  # a trial that lost more of its samples than this is not compar
 class Reading:
     """What of a trial is compared.
 
-    Parameters
+    Attributes
     ----------
-    mode : "scanpath" the fixations as given; "extracted" fixations of the trajectory, by the same extractor on both
-        sides; "pointwise" the raw samples.
-    max_fixations : fixations after this many are cut off (None: none are); samples are not cut.
-    rate_hz : rate that samples are resampled to for "pointwise"; None keeps theirs.
-    compat : pad short scanpaths and invent durations as ScanDiff does.
+    mode : {"scanpath", "extracted", "pointwise"}
+        The fixations as given, fixations extracted from the trajectory in the same way on both sides, or raw samples.
+    max_fixations : int or None
+        Later fixations are cut off; samples are not cut.
+    rate_hz : float or None
+        Rate that samples are resampled to for "pointwise"; None keeps theirs.
+    compat : bool
+        Pad short scanpaths and set missing durations as ScanDiff does.
     """
 
     mode: Mode = "scanpath"
@@ -42,13 +45,31 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
-            raise InputError(f"there is no mode {self.mode!r}: {', '.join(get_args(Mode))}")
+            raise InputError(f"there is no mode {self.mode!r}: there are {', '.join(get_args(Mode))}")
         if self.max_fixations is not None and self.max_fixations < 1:
             raise InputError(f"max_fixations must be at least 1, got {self.max_fixations}")
 
 
 def grouped(trials: Iterable[Trial], who: str) -> dict[Key, list[Trial]]:
-    """Trials by stimulus; the same viewer (or sample) twice on one stimulus is an error."""
+    """Group trials by stimulus.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        At least one.
+    who : str
+        How errors call this side.
+
+    Returns
+    -------
+    dict of (str, str) to list of Trial
+        (name, task) → trials.
+
+    Raises
+    ------
+    InputError
+        When there are no trials, or the same viewer (or sample) occurs twice on one stimulus.
+    """
     groups: dict[Key, list[Trial]] = {}
     seen: set[tuple[str, str, str, str]] = set()
     for trial in trials:
@@ -68,7 +89,27 @@ def grouped(trials: Iterable[Trial], who: str) -> dict[Key, list[Trial]]:
 def matched(
     human: dict[Key, list[Trial]], generated: Mapping[str, dict[Key, list[Trial]]]
 ) -> tuple[list[Key], list[str]]:
-    """The stimuli that the humans and all systems have, in order, and a sentence for everything left out."""
+    """Find the stimuli that the humans and all systems have.
+
+    Parameters
+    ----------
+    human : dict of (str, str) to list of Trial
+        Human trials by stimulus.
+    generated : dict of str to dict
+        The same for each system.
+
+    Returns
+    -------
+    keys : list of (str, str)
+        The shared stimuli, sorted.
+    notes : list of str
+        A sentence for everything that is left out.
+
+    Raises
+    ------
+    InputError
+        When no stimulus is shared.
+    """
     common = set(human)
     notes = []
     for name, groups in generated.items():
@@ -91,8 +132,30 @@ def matched(
     return sorted(common), notes
 
 
-def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading: Reading, who: str) -> Paths:
-    """The trials of these stimuli, sorted by stimulus and viewer, so that the file's order does not matter."""
+def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading: Reading, who: str) -> PackedScanpaths:
+    """Pack the trials of some stimuli, sorted by stimulus and viewer, so that the file's order does not matter.
+
+    Parameters
+    ----------
+    groups : dict of (str, str) to sequence of Trial
+        Trials by stimulus.
+    keys : sequence of (str, str)
+        Which stimuli, numbered in this order.
+    reading : Reading
+        What of a trial is compared.
+    who : str
+        How errors call this side.
+
+    Returns
+    -------
+    PackedScanpaths
+        One scanpath per trial.
+
+    Raises
+    ------
+    InputError
+        When a trial lacks what the mode compares.
+    """
     scanpaths: list[Scanpath] = []
     owner: list[int] = []
     for number, key in enumerate(keys):
@@ -102,8 +165,8 @@ def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading
     return pack(scanpaths, owner, reading.compat)
 
 
-def check_size(human: Paths, generated: Paths, stimuli: int, name: str) -> None:
-    """Refuse more pairs than fit in memory, and longer paths than anyone waits for, before anything is computed."""
+def check_size(human: PackedScanpaths, generated: PackedScanpaths, stimuli: int, name: str) -> None:
+    """Raise an `InputError` before anything is computed if the pairs would not fit in memory or take hours."""
     viewers, samples = (np.bincount(side.stimulus, minlength=stimuli).astype(float) for side in (human, generated))
     points, others = (np.bincount(side.stimulus, side.lengths, minlength=stimuli) for side in (human, generated))
     cells = float((points * others + others**2 + points**2).sum())
@@ -142,7 +205,7 @@ def _cut(scanpath: Scanpath, reading: Reading) -> Scanpath:
 
 
 def _samples(trajectory: Trajectory, rate_hz: float | None, what: str) -> Scanpath:
-    """The samples that were not lost, as places without durations."""
+    """The samples that were not lost, as positions without durations."""
     if trajectory.missing_share > MOST_LOST:
         raise InputError(f"{what} lost {trajectory.missing_share:.0%} of its samples; leave such trials out")
     if rate_hz is not None and rate_hz != trajectory.rate_hz:

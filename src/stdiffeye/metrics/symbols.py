@@ -1,7 +1,7 @@
-"""Fixations as symbols: grid cells, cluster letters, semantic classes; one table for every string metric.
+"""Fixations as symbols, for every string metric: grid cells, cluster letters, semantic classes.
 
 Conventions: a symbol is a whole number, dense from 0 within a comparison. Coordinates are cut to whole pixels towards
-zero where the reference programs do so. Durations repeat a symbol; how they are rounded is the metric's affair.
+zero where the reference programs do so. Durations repeat a symbol; each metric has its own rounding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stdiffeye.metrics.paths import EVALUATION_FRAME, Floats, Ints, Paths
+from stdiffeye.arrays import Floats, Ints
+from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths
 
 ROW_LETTER, COLUMN_LETTER = 97, 65  # 'a' and 'A': far out of the frame the two alphabets of LD may touch
 SEMANTIC_SHAPE = (320, 512)  # height, width of a semantic map
@@ -21,26 +22,34 @@ TIME_BIN_MS = 50.0
 
 @dataclass(frozen=True)
 class Symbols:
-    """One string per path: `codes[first[p]:first[p + 1]]`."""
+    """One string per scanpath.
+
+    Attributes
+    ----------
+    codes : ndarray of int, (N,)
+        Symbols of all strings, one after another.
+    first : ndarray of int, (P + 1,)
+        Where each string begins; string p is `codes[first[p]:first[p + 1]]`.
+    """
 
     codes: Ints
     first: Ints
 
     def repeated(self, times: Ints) -> Symbols:
-        """Each symbol as many times as given; strings may become empty."""
+        """Return the strings with each symbol repeated as often as given; strings may become empty."""
         ends = np.concatenate([[0], np.cumsum(times)]).astype(np.int64)
         return Symbols(np.repeat(self.codes, times), ends[self.first])
 
 
 def together(a: Symbols, b: Symbols) -> tuple[Ints, Ints, int]:
-    """Both sides' codes renumbered from 0, and how many there are."""
-    known, dense = np.unique(np.concatenate([a.codes, b.codes]), return_inverse=True)
+    """Renumber both sides' codes from 0; returns both and the number of different symbols."""
+    different, dense = np.unique(np.concatenate([a.codes, b.codes]), return_inverse=True)
     dense = dense.astype(np.int64)
-    return dense[: len(a.codes)], dense[len(a.codes) :], max(1, len(known))
+    return dense[: len(a.codes)], dense[len(a.codes) :], max(1, len(different))
 
 
-def row_and_column(paths: Paths, columns: int, rows: int) -> Symbols:
-    """Two symbols per fixation, row (counted from below) then column, on whole-pixel steps."""
+def row_and_column(paths: PackedScanpaths, columns: int, rows: int) -> Symbols:
+    """Return two symbols per fixation, row (counted from below) then column, on whole-pixel steps."""
     width, height = (int(side) for side in EVALUATION_FRAME.size_px)
     whole = paths.xy_px.astype(np.int64)
     codes = np.empty(2 * len(whole), dtype=np.int64)
@@ -49,44 +58,44 @@ def row_and_column(paths: Paths, columns: int, rows: int) -> Symbols:
     return Symbols(codes, 2 * paths.first)
 
 
-def square_grid(paths: Paths, cells: int) -> Symbols:
-    """One symbol per fixation on a cells × cells grid of whole-pixel steps."""
+def square_grid(paths: PackedScanpaths, cells: int) -> Symbols:
+    """Return one symbol per fixation on a cells × cells grid of whole-pixel steps."""
     width, height = (int(side) for side in EVALUATION_FRAME.size_px)
     whole = paths.xy_px.astype(np.int64)
     return Symbols(whole[:, 0] // (width // cells) + whole[:, 1] // (height // cells) * cells, paths.first)
 
 
-def clamped_grid(paths: Paths, columns: int, rows: int) -> Symbols:
-    """One symbol per fixation, row · columns + column; fixations out of the frame go to its edge."""
+def clamped_grid(paths: PackedScanpaths, columns: int, rows: int) -> Symbols:
+    """Return one symbol per fixation, row · columns + column; fixations outside the frame go to its edge."""
     inside = np.clip(paths.xy_px, 0, EVALUATION_FRAME.size_px - 1)
     cell = (inside // (EVALUATION_FRAME.size_px / [columns, rows])).astype(np.int64)
     return Symbols(cell[:, 1] * columns + cell[:, 0], paths.first)
 
 
-def first_fixations(paths: Paths, most: int) -> tuple[Ints, Ints]:
-    """Which fixations are among the first `most` of their path, and where the shortened paths begin."""
+def first_fixations(paths: PackedScanpaths, most: int) -> tuple[Ints, Ints]:
+    """Return which fixations are among the first `most` of their scanpath, and where the cut scanpaths begin."""
     number = np.arange(len(paths.xy_px)) - np.repeat(paths.first[:-1], paths.lengths)
     first = np.concatenate([[0], np.cumsum(np.minimum(paths.lengths, most))]).astype(np.int64)
     return np.flatnonzero(number < most), first
 
 
 def nearest_centre(xy_px: Floats, centres_px: Floats) -> Ints:
-    """Number of the nearest cluster centre; of equals the first."""
+    """Return (N,) the number of the nearest cluster centre of (N, 2) positions; of equals the first."""
     return np.asarray(((xy_px[:, None] - centres_px[None]) ** 2).sum(axis=-1).argmin(axis=1), dtype=np.int64)
 
 
 def class_under(xy_px: Floats, semantic: NDArray[np.integer[Any]]) -> Ints:
-    """Class of the semantic map (320, 512) under each place, the map's edge beyond it."""
+    """Return (N,) the class of the semantic map (320, 512) under each position, the edge's class outside."""
     scale = np.array([SEMANTIC_SHAPE[1], SEMANTIC_SHAPE[0]]) / EVALUATION_FRAME.size_px
     column, row = np.clip((xy_px * scale).astype(np.int64), 0, [SEMANTIC_SHAPE[1] - 1, SEMANTIC_SHAPE[0] - 1]).T
     return np.asarray(semantic[row, column], dtype=np.int64)
 
 
 def repeats_rounded(duration_ms: Floats) -> Ints:
-    """How often ScanMatch repeats a symbol: whole milliseconds / 50, halves to even; 0 where unknown."""
+    """Return how often ScanMatch repeats a symbol: whole milliseconds / 50, halves to even; 0 where unknown."""
     return np.round(np.trunc(np.nan_to_num(duration_ms)) / TIME_BIN_MS).astype(np.int64)
 
 
 def repeats_floored(duration_ms: Floats) -> Ints:
-    """How often Sequence Score repeats a letter: duration / 50, cut; 0 where unknown."""
+    """Return how often Sequence Score repeats a letter: duration / 50, rounded down; 0 where unknown."""
     return (np.nan_to_num(duration_ms) / TIME_BIN_MS).astype(np.int64)

@@ -1,4 +1,4 @@
-"""A `Result` as text, Markdown and LaTeX. Systems are ranked among each other; reference rows are not ranked."""
+"""A `Result` as text, Markdown and LaTeX. Systems are ranked; reference rows are not."""
 
 from __future__ import annotations
 
@@ -16,17 +16,31 @@ Mark = Callable[[str, int], str]
 
 
 def columns(result: Result, protocol: str) -> list[str]:
-    """The metrics that any system has under a protocol, in the order asked for."""
+    """Return the metrics that any system has under a protocol, in the order of the settings."""
     present = {metric for rows in result.systems.values() for metric in rows.get(protocol, {})}
     return [metric for metric in result.settings["metrics"] if metric in present]
 
 
 def protocols(result: Result) -> list[str]:
+    """Return the protocols under which any system has a number."""
     return [protocol for protocol in result.settings["protocols"] if columns(result, protocol)]
 
 
 def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
-    """Systems that are best (1) and second (2); equal printed numbers share a rank. KLD is always to be small."""
+    """Rank systems by a metric.
+
+    Parameters
+    ----------
+    result : Result
+        What `evaluate` returned.
+    protocol, metric : str
+        Which column. Lower KLD is always better.
+
+    Returns
+    -------
+    dict of str to int
+        System → 1 (best) or 2 (second); equal printed numbers share a rank. Empty for a single system.
+    """
     lower = protocol == "kld" or METRICS[metric].direction == "lower"
     values = {
         name: round(rows[protocol][metric].value, DECIMALS)
@@ -41,11 +55,11 @@ def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
 
 
 def text(result: Result) -> str:
-    """For the terminal: a plain table per protocol, then gap closed, comparisons and notes."""
+    """Return a plain table per protocol, then gap closed, comparisons and notes, for the terminal."""
     blocks = [_head(result)]
     for protocol in protocols(result):
         rows = [[PROTOCOL_TITLES[protocol], *(_title(metric, protocol) for metric in columns(result, protocol))]]
-        rows += _cells(result, protocol, lambda cell, place: cell + {1: "*", 2: "'"}.get(place, ""), intervals=False)
+        rows += _cells(result, protocol, lambda cell, rank: cell + {1: "*", 2: "'"}.get(rank, ""), intervals=False)
         blocks.append(_aligned(rows))
     blocks += [_gaps(result, protocol) for protocol in protocols(result) if result.gap_closed]
     blocks += _footers(result)
@@ -53,12 +67,12 @@ def text(result: Result) -> str:
 
 
 def markdown(result: Result, intervals: bool = True) -> str:
-    """Tables for a page; best in bold, second underlined."""
+    """Return a Markdown table per protocol; best in bold, second underlined."""
     blocks = [_head(result)]
     for protocol in protocols(result):
         titles = [PROTOCOL_TITLES[protocol], *(_title(metric, protocol) for metric in columns(result, protocol))]
         rows = _cells(
-            result, protocol, lambda cell, place: {1: f"**{cell}**", 2: f"<u>{cell}</u>"}.get(place, cell), intervals
+            result, protocol, lambda cell, rank: {1: f"**{cell}**", 2: f"<u>{cell}</u>"}.get(rank, cell), intervals
         )
         lines = [titles, ["---", *["---:"] * (len(titles) - 1)], *rows]
         blocks.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
@@ -68,14 +82,14 @@ def markdown(result: Result, intervals: bool = True) -> str:
 
 
 def latex(result: Result) -> str:
-    """The paper's tables: Comparison | Method | metrics."""
+    """Return a LaTeX table per protocol in the paper's layout: Comparison | Method | metrics."""
     return "\n".join(_latex_table(result, protocol) for protocol in protocols(result))
 
 
 def _latex_table(result: Result, protocol: str) -> str:
     metrics = columns(result, protocol)
     marks = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
-    rows = _cells(result, protocol, lambda cell, place: marks.get(place, "%s") % _latex_number(cell), intervals=False)
+    rows = _cells(result, protocol, lambda cell, rank: marks.get(rank, "%s") % _latex_number(cell), intervals=False)
     comparison = rf"\multirow{{{len(rows)}}}{{*}}{{\textit{{{MODE_TITLES[result.settings['mode']]}}}}}"
     body = []
     for number, (name, *cells) in enumerate(rows):

@@ -9,10 +9,19 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
-from stdiffeye.model.parts import Block, BlockConfig, Geometry, Picture, Ragged, TimeEmbedding, sinusoid, steady
+from stdiffeye.model.layers import (
+    AttentionGeometry,
+    Block,
+    BlockConfig,
+    EncodedImage,
+    Ragged,
+    TimeEmbedding,
+    batch_invariant,
+    sinusoid,
+)
 
 FIRST_POSITION_SIZE = 0.5
-LEANING_SCALE = 10.0  # lets the leaning, which few trials tell of, learn as fast as the rest at the same learning rate
+MIRROR_SCALE = 10.0  # lets the leaning, which few trials tell of, learn as fast as the rest at the same learning rate
 
 
 @dataclass(frozen=True)
@@ -35,13 +44,13 @@ class DenoiserConfig:
     """How the time step enters: added to every token (ScanDiff), or as adaptive normalisation (DiT)."""
     positions: Literal["learned", "relative", "both"] = "learned"
     """Absolute ones, learned; distances between tokens, seen by self-attention; or both."""
-    reach: int = 32
+    max_relative_distance: int = 32
     """With relative positions: how many tokens away still count as different."""
     cross_every: int = 1
     """Every how many blocks the picture is asked, counted from the first; 0 for never."""
     denoising_attention: bool = False
     convolution: int = 0
-    sided: bool = False
+    mirror_embedding: bool = False
     """Whether tokens of mirror images are told apart: people look left first, whatever there is to see."""
     gated: bool = False
     """Whether the output also holds the input, each number times a gate, so that noise is passed on as it is."""
@@ -63,11 +72,11 @@ class DenoiserConfig:
             cross_query=self.cross_query,
             modulated=self.time == "adaln",
             denoising_attention=self.denoising_attention,
-            relative_positions=0 if self.positions == "learned" else self.reach,
+            relative_positions=0 if self.positions == "learned" else self.max_relative_distance,
             convolution=self.convolution,
         )
 
-    def asks_picture(self, block: int) -> bool:
+    def has_cross_attention(self, block: int) -> bool:
         return self.cross_every > 0 and block % self.cross_every == 0
 
 
@@ -77,13 +86,13 @@ class Denoiser(nn.Module):
     def __init__(self, config: DenoiserConfig) -> None:
         super().__init__()
         self.config = config
-        self.into = projection(config.channels + config.known, config.hidden, config.width)
+        self.input = projection(config.channels + config.known, config.hidden, config.width)
         self.time = TimeEmbedding(config.width)
         if config.positions != "relative":
             self.position = nn.Parameter(torch.zeros(config.max_tokens, config.width))
-        if config.sided:
-            self.leaning = nn.Parameter(torch.zeros(config.max_tokens, config.width))
-        self.blocks = nn.ModuleList(Block(config.block, config.asks_picture(i)) for i in range(config.depth))
+        if config.mirror_embedding:
+            self.mirror_embedding = nn.Parameter(torch.zeros(config.max_tokens, config.width))
+        self.blocks = nn.ModuleList(Block(config.block, config.has_cross_attention(i)) for i in range(config.depth))
         if config.time == "adaln":
             self.modulate = nn.Sequential(nn.SiLU(), nn.Linear(config.width, 9 * config.width))
         self.norm = nn.LayerNorm(config.width)
@@ -104,32 +113,32 @@ class Denoiser(nn.Module):
         z: Tensor,  # (B, T, C) noisy tokens, scaled to unit variance
         time: Tensor,  # (B,) diffusion time
         context: Tensor | None = None,  # (B, D) everything else that is known of the trial
-        picture: Picture | None = None,  # P pictures, B a multiple of P
+        picture: EncodedImage | None = None,  # P pictures, B a multiple of P
         valid: Tensor | None = None,  # (B, T) False on padding
         known: Tensor | None = None,  # (B, T, K)
-        where: Geometry | None = None,
+        where: AttentionGeometry | None = None,
         mirrored: Tensor | None = None,  # (B,) whether a trial is a mirror image; None for none of them
         added: Tensor | None = None,  # (B, T, D) added to the tokens as a given
     ) -> Tensor:
         ragged = Ragged(z, valid)
-        x = self.into(ragged.pack(z if known is None else torch.cat([z, known], dim=-1)))  # (n, D)
+        x = self.input(ragged.pack(z if known is None else torch.cat([z, known], dim=-1)))  # (n, D)
         t = self.time(time)  # (B, D)
         if context is not None:
             t = t + context  # (B, D)
         if self.config.positions != "relative":
             x = x + ragged.pack(self.position[: z.shape[1]].expand(z.shape[0], -1, -1))  # (n, D)
-        if self.config.sided:
-            x = x + ragged.pack(self._side(mirrored, *z.shape[:2]))  # (n, D)
+        if self.config.mirror_embedding:
+            x = x + ragged.pack(self._mirror(mirrored, *z.shape[:2]))  # (n, D)
         if added is not None:
             x = x + ragged.pack(added)  # (n, D)
         modulation = None
         if self.config.time == "adaln":
-            modulation = steady(self.modulate, t).unflatten(-1, (9, -1))  # (B, 9, D)
+            modulation = batch_invariant(self.modulate, t).unflatten(-1, (9, -1))  # (B, 9, D)
         else:
-            x = x + ragged.spread(t)  # (n, D)
+            x = x + ragged.per_token(t)  # (n, D)
         answers = iter(() if picture is None else picture.keys_values)
         for block in self.blocks:
-            keys_values = next(answers, None) if block.ask is not None else None
+            keys_values = next(answers, None) if block.cross_attention is not None else None
             x = block(x, ragged, t, modulation, keys_values, where)  # (n, D)
         output = self.head(self.norm(x))  # (n, C), or (n, 2C) with gates
         if self.config.gated:
@@ -137,16 +146,20 @@ class Denoiser(nn.Module):
             output = own + gate * ragged.pack(z)
         return ragged.pad(output)  # (B, T, C)
 
-    def _side(self, mirrored: Tensor | None, trials: int, tokens: int) -> Tensor:
+    def _mirror(self, mirrored: Tensor | None, trials: int, tokens: int) -> Tensor:
         """(B, T, D): what the order of tokens means in trials as they are, the opposite in mirror images."""
-        as_it_is = LEANING_SCALE * self.leaning[:tokens].expand(trials, -1, -1)
+        as_it_is = MIRROR_SCALE * self.mirror_embedding[:tokens].expand(trials, -1, -1)
         return as_it_is if mirrored is None else torch.where(mirrored[:, None, None], -as_it_is, as_it_is)
 
-    def look(self, tokens: Tensor, place: Tensor, log_density: Tensor | None = None) -> Picture:
+    def encode_image(self, tokens: Tensor, position: Tensor, log_density: Tensor | None = None) -> EncodedImage:
         """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""
-        asking = [block.ask for block in self.blocks if isinstance(block, Block) and block.ask is not None]
-        asked = [ask.keys_values(tokens, place, log_density) for ask in asking]
-        return Picture(tokens, place, log_density, asked)
+        asking = [
+            block.cross_attention
+            for block in self.blocks
+            if isinstance(block, Block) and block.cross_attention is not None
+        ]
+        asked = [ask.keys_values(tokens, position, log_density) for ask in asking]
+        return EncodedImage(tokens, position, log_density, asked)
 
 
 def projection(inputs: int, hidden: int, outputs: int) -> nn.Sequential:

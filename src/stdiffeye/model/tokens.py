@@ -7,14 +7,14 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from stdiffeye.model.parts import sinusoid
+from stdiffeye.model.layers import sinusoid
 
 PAD = -3.0
 """What every channel of a padded sample holds."""
 LONGEST_INDEX = 100.0
 """Longest wavelength of sines over the fixation index, which counts to about 17."""
 
-SMALLEST_SPREAD = 1e-3  # of a token's cosine: a quarter of a pixel in a picture of 1024
+SMALLEST_STD = 1e-3  # of a token's cosine: a quarter of a pixel in a picture of 1024
 IndexEncoding = Literal["raw", "learnable", "sinusoidal"]
 
 
@@ -80,11 +80,11 @@ class PatchBasis(nn.Module):
     """The samples of a token as cosines of rising frequency (an orthonormal DCT-II), and how large each one is in gaze.
 
     Noise that is independent per sample is so per cosine too, so nothing changes but this: that eyes rest most of the
-    time, and how fast they can move, is in `spread` and need not be learned.
+    time, and how fast they can move, is in `std` and need not be learned.
     """
 
     turn: Tensor
-    spread: Tensor
+    std: Tensor
 
     def __init__(self, patch: int, rate_hz: float, channels: list[str]) -> None:
         super().__init__()
@@ -92,20 +92,20 @@ class PatchBasis(nn.Module):
         k, t = torch.arange(patch)[:, None], torch.arange(patch)
         turn = (torch.pi / patch * (t + 0.5) * k).cos() * (2 / patch) ** 0.5
         turn[0] /= 2**0.5
-        spread = [self._spread(channel, k[:, 0] * rate_hz / (2 * patch), patch) for channel in channels]
+        std = [self._std(channel, k[:, 0] * rate_hz / (2 * patch), patch) for channel in channels]
         self.register_buffer("turn", turn, persistent=False)  # (p, p)
-        self.register_buffer("spread", torch.stack(spread, -1).flatten(), persistent=False)  # (p·C,)
+        self.register_buffer("std", torch.stack(std, -1).flatten(), persistent=False)  # (p·C,)
 
     @staticmethod
-    def _spread(channel: str, hz: Tensor, patch: int) -> Tensor:
+    def _std(channel: str, hz: Tensor, patch: int) -> Tensor:
         """(p,) standard deviation of the cosines of `hz`, in the channels' units; measured on DOVES."""
         hz = hz.clamp(min=1e-3)
         fit = {
             "place": 3.3 / hz / (1 + (hz / 25) ** 2) ** 0.8,
             "index": 2.6 / hz**2,
-            "step": torch.full_like(hz, SMALLEST_SPREAD),  # Δt is the same for all samples
+            "step": torch.full_like(hz, SMALLEST_STD),  # Δt is the same for all samples
         }
-        return fit[channel].clamp(SMALLEST_SPREAD, patch**0.5)
+        return fit[channel].clamp(SMALLEST_STD, patch**0.5)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(B, N, p·C) samples → cosines."""
@@ -140,3 +140,8 @@ def leading_run(logits: Tensor) -> Tensor:
     """(B,) number of samples before the first that is classed as padding, at least 1 (ScanDiff's rule)."""
     gaze = (logits[..., 1] > logits[..., 0]).long()  # (B, T)
     return gaze.cumprod(-1).sum(-1).clamp(min=1)
+
+
+def token_mask(length: Tensor, tokens: int) -> Tensor:
+    """(B, tokens) True on the first `length` of each row."""
+    return torch.arange(tokens, device=length.device) < length[:, None]

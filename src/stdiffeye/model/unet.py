@@ -17,7 +17,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
-from stdiffeye.model.parts import BlockConfig, CrossAttention, Geometry, Picture, Ragged, TimeEmbedding, sinusoid
+from stdiffeye.model.layers import (
+    AttentionGeometry,
+    BlockConfig,
+    CrossAttention,
+    EncodedImage,
+    Ragged,
+    TimeEmbedding,
+    sinusoid,
+)
 
 PLACE_SCALE = 100.0  # sines over places: the finest has a wavelength of 2π/100 of a token unit
 LONGEST_PLACE = 1000.0
@@ -87,7 +95,7 @@ class Ask(nn.Module):
         return x + ragged.pad(asked).transpose(1, 2)  # (B, C, T)
 
 
-class Level(nn.Module):
+class UNetLevel(nn.Module):
     """The residual blocks of one resolution, one way, each followed by a look at the picture where that is wanted."""
 
     def __init__(self, widths: list[tuple[int, int]], asks: bool, time: int, picture: int, config: UNetConfig) -> None:
@@ -108,16 +116,16 @@ class UNet(nn.Module):
         widths = [config.width * factor for factor in config.multipliers]
         time, ask = 4 * config.width, [level >= config.ask_from for level in range(len(widths))]
         self.time = TimeEmbedding(time)
-        self.into = nn.Conv1d(channels, widths[0], 3, padding=1)
+        self.input = nn.Conv1d(channels, widths[0], 3, padding=1)
         before = [widths[0], *widths[:-1]]
         self.down = nn.ModuleList(
-            Level([(a, b), *[(b, b)] * (config.blocks - 1)], asks, time, picture_width, config)
+            UNetLevel([(a, b), *[(b, b)] * (config.blocks - 1)], asks, time, picture_width, config)
             for a, b, asks in zip(before, widths, ask, strict=True)
         )
         self.shrink = nn.ModuleList(nn.Conv1d(b, b, 3, stride=2, padding=1) for b in widths[:-1])
-        self.middle = Level([(widths[-1], widths[-1])], True, time, picture_width, config)
+        self.middle = UNetLevel([(widths[-1], widths[-1])], True, time, picture_width, config)
         self.up = nn.ModuleList(
-            Level([(2 * b, b)] * (config.blocks - 1) + [(2 * b, a)], asks, time, picture_width, config)
+            UNetLevel([(2 * b, b)] * (config.blocks - 1) + [(2 * b, a)], asks, time, picture_width, config)
             for a, b, asks in reversed(list(zip(before, widths, ask, strict=True)))
         )
         self.grow = nn.ModuleList(nn.Conv1d(a, a, 3, padding=1) for a in reversed(before[1:]))
@@ -130,10 +138,10 @@ class UNet(nn.Module):
         z: Tensor,  # (B, T, C) noisy points, scaled to unit variance; x and y are the first two channels
         time: Tensor,  # (B,)
         context: Tensor | None = None,
-        picture: Picture | None = None,
+        picture: EncodedImage | None = None,
         valid: Tensor | None = None,
         known: Tensor | None = None,
-        where: Geometry | None = None,
+        where: AttentionGeometry | None = None,
         added: Tensor | None = None,
     ) -> Tensor:
         if not all(part is None for part in (context, valid, known, where, added)):
@@ -146,7 +154,7 @@ class UNet(nn.Module):
             places.append(F.avg_pool1d(places[-1], 2))
         t = self.time(time)  # (B, 4W)
         answers = iter(() if picture is None else picture.keys_values)
-        x, skips = self.into(x), []  # (B, W, T')
+        x, skips = self.input(x), []  # (B, W, T')
         for level, down in enumerate(self.down):
             x, outputs = self._run(down, x, t, places[level], answers)
             skips += outputs
@@ -162,7 +170,7 @@ class UNet(nn.Module):
     def _run(
         self, level: nn.Module, x: Tensor, t: Tensor, xy: Tensor, answers: object, skips: list[Tensor] | None = None
     ) -> tuple[Tensor, list[Tensor]]:
-        assert isinstance(level, Level)
+        assert isinstance(level, UNetLevel)
         outputs = []
         for i, block in enumerate(level.blocks):
             x = block(x if skips is None else torch.cat([x, skips.pop()], 1), t)
@@ -173,13 +181,13 @@ class UNet(nn.Module):
             outputs.append(x)
         return x, outputs
 
-    def look(self, tokens: Tensor, place: Tensor, log_density: Tensor | None = None) -> Picture:
+    def encode_image(self, tokens: Tensor, position: Tensor, log_density: Tensor | None = None) -> EncodedImage:
         """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""
-        coded = tokens + place_code(place, tokens.shape[-1])
+        coded = tokens + place_code(position, tokens.shape[-1])
         levels = [*self.down, self.middle, *self.up]
-        asking = [ask for level in levels if isinstance(level, Level) for ask in level.asks]
-        asked = [ask.attention.keys_values(coded, place, log_density) for ask in asking if isinstance(ask, Ask)]
-        return Picture(tokens, place, log_density, asked)
+        asking = [ask for level in levels if isinstance(level, UNetLevel) for ask in level.asks]
+        asked = [ask.attention.keys_values(coded, position, log_density) for ask in asking if isinstance(ask, Ask)]
+        return EncodedImage(tokens, position, log_density, asked)
 
 
 def place_code(xy: Tensor, width: int) -> Tensor:

@@ -51,9 +51,12 @@ def on_cores(work: Callable[[Item], Result], items: Iterable[Item], cores: int |
             torch.set_num_threads(before)  # threads that are started later take over what was set last
 
 
-def shared(work: Callable[[list[Item]], list[Result]], items: Sequence[Item], cores: int) -> list[Result]:
-    """`work` of the items, an equal share of them on each of so many cores."""
-    shares = batched(items, max(1, -(-len(items) // cores)))
+def shared(
+    work: Callable[[list[Item]], list[Result]], items: Sequence[Item], cores: int, at_once: int | None = None
+) -> list[Result]:
+    """`work` of the items, an equal share of them on each of so many cores, or `at_once` of them at a time."""
+    share = max(1, -(-len(items) // cores))
+    shares = batched(items, share if at_once is None else min(share, at_once))
     return [one for some in on_cores(work, shares, cores) for one in some]
 
 

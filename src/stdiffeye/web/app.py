@@ -15,13 +15,13 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from stdiffeye import __version__
 from stdiffeye.errors import InputError
-from stdiffeye.generate import Model
+from stdiffeye.generation import Model
+from stdiffeye.version import __version__
 from stdiffeye.web.guard import LOOPBACK_NAMES, Guard
 from stdiffeye.web.limits import Limits
-from stdiffeye.web.routes import Desk, add_routes
-from stdiffeye.web.studio import Studio
+from stdiffeye.web.model_pool import ModelPool
+from stdiffeye.web.routes import AppState, add_routes
 from stdiffeye.web.worker import Busy, Worker
 
 RETRY_AFTER_S = 5
@@ -55,8 +55,8 @@ def make_app(
     )
     app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts)
     _answer_errors(app)
-    app.state.desk = Desk(Studio(model), worker, limits)
-    add_routes(app, app.state.desk)
+    app.state.server = AppState(ModelPool(model), worker, limits)
+    add_routes(app, app.state.server)
     _add_page(app)
     return app
 

@@ -14,9 +14,9 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import row_from_trial
-from stdiffeye.plot import draw, replay
-from stdiffeye.plot.canvas import DPI, png_bytes
-from stdiffeye.web.studio import Shown
+from stdiffeye.plotting import draw, replay
+from stdiffeye.plotting.canvas import DPI, png_bytes
+from stdiffeye.web.model_pool import JobResult
 
 MOST_IN_REPLAY = 64
 
@@ -27,65 +27,65 @@ class Download:
 
     ending: str
     media: str
-    make: Callable[[Shown, Sequence[Trial]], bytes]
+    make: Callable[[JobResult, Sequence[Trial]], bytes]
 
 
-def make(kind: str, shown: Shown, viewers: Sequence[int]) -> tuple[bytes, str, str]:
+def make(kind: str, result: JobResult, viewers: Sequence[int]) -> tuple[bytes, str, str]:
     """Content, media type and file name of a download with the gaze of some viewers (all when none is named)."""
-    wrong = [number for number in viewers if number >= len(shown.trials)]
+    wrong = [number for number in viewers if number >= len(result.trials)]
     if wrong:
-        raise InputError(f"there is no viewer {wrong[0]}: they are numbered from 0 to {len(shown.trials) - 1}")
-    chosen = [shown.trials[number] for number in viewers] or shown.trials
+        raise InputError(f"there is no viewer {wrong[0]}: they are numbered from 0 to {len(result.trials) - 1}")
+    chosen = [result.trials[number] for number in viewers] or result.trials
     found = DOWNLOADS[kind]
-    stem = "".join(c if c.isalnum() and c.isascii() else "-" for c in PurePath(shown.wish.name).stem).strip("-")
-    return found.make(shown, chosen), found.media, f"{stem or 'gaze'}-{found.ending}"
+    stem = "".join(c if c.isalnum() and c.isascii() else "-" for c in PurePath(result.name).stem).strip("-")
+    return found.make(result, chosen), found.media, f"{stem or 'gaze'}-{found.ending}"
 
 
-def _json(shown: Shown, trials: Sequence[Trial]) -> bytes:
+def _json(result: JobResult, trials: Sequence[Trial]) -> bytes:
     rows = [json.dumps(row_from_trial(trial), allow_nan=False, ensure_ascii=False) for trial in trials]
     return ("[\n" + ",\n".join(rows) + "\n]\n").encode()
 
 
-def _fixations_csv(shown: Shown, trials: Sequence[Trial]) -> bytes:
+def _fixations_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="stdiffeye-") as folder:
         path = Path(folder) / "fixations.csv"
         write_gaze(path, trials)
         return path.read_bytes()
 
 
-def _samples_csv(shown: Shown, trials: Sequence[Trial]) -> bytes:
+def _samples_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["name", "task", "sample", "time_ms", "x", "y"])
     for trial in trials:
         if trial.trajectory is None:
-            raise InputError(f"{shown.model} draws fixations only: there are no samples to write")
+            raise InputError(f"{result.model} generates scanpaths only: there are no samples to write")
         for time_ms, (x, y) in zip(trial.trajectory.time_ms.tolist(), trial.trajectory.xy_px.tolist(), strict=True):
             rows.writerow([trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}"])
     return text.getvalue().encode()
 
 
-def _drawn(kind: str) -> Callable[[Shown, Sequence[Trial]], bytes]:
-    def drawn(shown: Shown, trials: Sequence[Trial]) -> bytes:
-        return png_bytes(draw(list(trials), shown.picture, kind=kind), DPI)
+def _drawn(kind: str) -> Callable[[JobResult, Sequence[Trial]], bytes]:
+    def drawn(result: JobResult, trials: Sequence[Trial]) -> bytes:
+        return png_bytes(draw(list(trials), result.picture, kind=kind), DPI)
 
     return drawn
 
 
-def _replay(suffix: str) -> Callable[[Shown, Sequence[Trial]], bytes]:
-    def moving(shown: Shown, trials: Sequence[Trial]) -> bytes:
+def _replay(suffix: str) -> Callable[[JobResult, Sequence[Trial]], bytes]:
+    def moving(result: JobResult, trials: Sequence[Trial]) -> bytes:
         if len(trials) > MOST_IN_REPLAY:
             raise InputError(f"a replay shows at most {MOST_IN_REPLAY} viewers, got {len(trials)}: switch some off")
         named = [replace(trial, subject=f"viewer {int(trial.subject) + 1}") for trial in trials]
         with tempfile.TemporaryDirectory(prefix="stdiffeye-") as folder:
-            return replay(named, shown.picture, Path(folder) / f"replay{suffix}", title=_title(shown)).read_bytes()
+            return replay(named, result.picture, Path(folder) / f"replay{suffix}", title=_title(result)).read_bytes()
 
     return moving
 
 
-def _title(shown: Shown) -> str:
-    task = f", looking for {shown.wish.task}" if shown.wish.task else ""
-    return f"{shown.wish.name}{task} (generated gaze)"
+def _title(result: JobResult) -> str:
+    task = f", looking for {result.request.task}" if result.request.task else ""
+    return f"{result.name}{task} (generated gaze)"
 
 
 DOWNLOADS = {

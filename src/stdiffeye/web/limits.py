@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 MEGABYTE = 1_000_000
 
-# What a form may ask for; fixed, since the interface's description (/openapi.json) states it.
-MOST_VIEWERS = 100
-SHORTEST_S, LONGEST_S = 0.2, 20.0
-FINEST_DEG, COARSEST_DEG = 0.001, 1.0
 LARGEST_SEED = 2**53 - 1  # beyond it JavaScript's numbers have gaps
-LONGEST_TASK = 100
 LONGEST_NAME = 200
+
+# What a form may ask for, field by field; fixed, since the interface's description (/openapi.json) states it.
+FORM_LIMITS: dict[str, dict[str, Any]] = {
+    "task": {"max_length": 100},
+    "samples": {"ge": 1, "le": 100},
+    "seconds": {"ge": 0.2, "le": 20.0},
+    "seed": {"ge": 0, "le": LARGEST_SEED},
+    "style": {"max_length": LONGEST_NAME},
+    "precision_deg": {"ge": 0.001, "le": 1.0},
+    "px_per_degree": {"ge": 1.0, "le": 1000.0},
+    "steps": {"ge": 1, "le": 100},
+    "guidance": {"ge": 0.0, "le": 10.0},
+}
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,15 @@ from fastapi import Depends, FastAPI, File, Form, Query, UploadFile
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from stdiffeye.web import downloads, limits, recording
+from stdiffeye.generation.request import Request
+from stdiffeye.web import downloads, limits, recording_upload
+from stdiffeye.web.form import request_form
 from stdiffeye.web.limits import Limits
-from stdiffeye.web.recording import Upload
-from stdiffeye.web.samples import SAMPLES, sample_png
-from stdiffeye.web.studio import Shown, Studio, Wish, open_upload
-from stdiffeye.web.views import shown_as_json
+from stdiffeye.web.model_pool import JobResult, ModelPool
+from stdiffeye.web.picture_upload import open_picture
+from stdiffeye.web.recording_upload import Upload
+from stdiffeye.web.sample_pictures import SAMPLES, sample_png
+from stdiffeye.web.views import result_as_json
 from stdiffeye.web.worker import Job, Report, Worker
 
 Answer = TypeVar("Answer")
@@ -35,10 +38,10 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Desk:
+class AppState:
     """What every route needs."""
 
-    studio: Studio
+    models: ModelPool
     worker: Worker
     limits: Limits
     samples: dict[str, bytes] = field(default_factory=dict)
@@ -47,101 +50,75 @@ class Desk:
         """Wait for the worker to do something that is not kept."""
         return await asyncio.wrap_future(self.worker.submit(work).future)
 
-    def job(self, job_id: str) -> Job[Shown]:
+    def job(self, job_id: str) -> Job[JobResult]:
         found = self.worker.find(job_id)
         if found is None:
             raise HTTPException(404, GONE)
         return found
 
-    def shown(self, job_id: str) -> Shown:
+    def result(self, job_id: str) -> JobResult:
         job = self.job(job_id)
         if job.state != "done":
             raise HTTPException(409, job.error or "this job is not done yet")
         return job.future.result()
 
+    async def submit(self, picture: UploadFile, request: Request) -> Job[JobResult]:
+        """Queue the generation of gaze for an upload."""
+        data = await picture.read()
+        name = PurePath((picture.filename or "").replace("\\", "/")).name[: limits.LONGEST_NAME] or "picture"
 
-@dataclass(frozen=True)
-class Asked:
-    """The fields of the form, checked."""
-
-    picture: UploadFile
-    fields: dict[str, Any]
-
-    def work(self, desk: Desk, data: bytes) -> Callable[[Report], Shown]:
-        name = PurePath((self.picture.filename or "picture").replace("\\", "/")).name[: limits.LONGEST_NAME]
-
-        def work(report: Report) -> Shown:
+        def work(report: Report) -> JobResult:
             report(0.0, "opening the picture")
-            image = open_upload(data, desk.limits)
-            return desk.studio.look(Wish(image, name or "picture", **self.fields), report)
+            return self.models.generate(open_picture(data, self.limits), name, request, report)
 
-        return work
-
-
-async def asked(
-    picture: Annotated[UploadFile, File(description="JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF")],
-    task: Annotated[
-        str, Form(max_length=limits.LONGEST_TASK, description="What is looked for; free viewing if empty.")
-    ] = "",
-    samples: Annotated[int, Form(ge=1, le=limits.MOST_VIEWERS, description="Viewers.")] = 10,
-    seconds: Annotated[
-        float | None, Form(ge=limits.SHORTEST_S, le=limits.LONGEST_S, description="As long as people did if absent.")
-    ] = None,
-    seed: Annotated[int, Form(ge=0, le=limits.LARGEST_SEED, description="The same seed gives the same gaze.")] = 0,
-    manner: Annotated[
-        str | None, Form(max_length=limits.LONGEST_NAME, description="One of the manners in /api/info.")
-    ] = None,
-    precision_deg: Annotated[
-        float | None,
-        Form(ge=limits.FINEST_DEG, le=limits.COARSEST_DEG, description="Tracker's precision, RMS of steps, degrees."),
-    ] = None,
-) -> Asked:
-    """What somebody wants to see, of a multipart form."""
-    fields = {"samples": samples, "seconds": seconds, "seed": seed, "precision_deg": precision_deg}
-    return Asked(picture, {**fields, "task": task.strip(), "manner": manner or None})
+        return self.worker.submit(work, keep=True)
 
 
-def add_routes(app: FastAPI, desk: Desk) -> None:
+UploadedPicture = Annotated[UploadFile, File(description="JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF")]
+FormRequest = Annotated[Request, Depends(request_form())]
+
+
+def add_routes(app: FastAPI, state: AppState) -> None:
     """All of /api."""
-    _add_generation(app, desk)
-    _add_results(app, desk)
-    _add_material(app, desk)
+    _add_generation(app, state)
+    _add_results(app, state)
+    _add_material(app, state)
 
 
-def _add_generation(app: FastAPI, desk: Desk) -> None:
+def _add_generation(app: FastAPI, state: AppState) -> None:
     @app.post("/api/generate", responses=ERRORS, summary="Gaze for a picture, in one call")
-    async def generate(wanted: Annotated[Asked, Depends(asked)]) -> JSONResponse:
+    async def generate(picture: UploadedPicture, request: FormRequest) -> JSONResponse:
         """Wait for the gaze of all viewers: samples in px of the picture, fixations, and statistics."""
-        job = desk.worker.submit(wanted.work(desk, await wanted.picture.read()), keep=True)
-        shown = await asyncio.wrap_future(job.future)
-        return JSONResponse({"id": job.id, **await asyncio.to_thread(shown_as_json, shown)})
+        job = await state.submit(picture, request)
+        result = await asyncio.wrap_future(job.future)
+        return JSONResponse({"id": job.id, **await asyncio.to_thread(result_as_json, result)})
 
     @app.post("/api/jobs", status_code=202, responses=ERRORS, summary="The same, with progress: start")
-    async def start(wanted: Annotated[Asked, Depends(asked)]) -> dict[str, str]:
+    async def start(picture: UploadedPicture, request: FormRequest) -> dict[str, str]:
         """Answers at once with the job's id."""
-        return {"id": desk.worker.submit(wanted.work(desk, await wanted.picture.read()), keep=True).id}
+        return {"id": (await state.submit(picture, request)).id}
 
     @app.get("/api/jobs/{job_id}", summary="How far a job is")
     async def progress(job_id: str) -> dict[str, Any]:
         """`state` is waiting, running, done, failed or stopped; `share` runs from 0 to 1."""
-        job = desk.job(job_id)
+        job = state.job(job_id)
         return {"id": job.id, "state": job.state, "share": job.share, "doing": job.doing, "error": job.error}
 
     @app.delete("/api/jobs/{job_id}", status_code=202, summary="Stop a job")
     async def stop(job_id: str) -> dict[str, str]:
-        desk.job(job_id).wanted = False
+        state.job(job_id).wanted = False
         return {"id": job_id}
 
 
-def _add_results(app: FastAPI, desk: Desk) -> None:
-    @app.get("/api/jobs/{job_id}/gaze", summary="What a finished job found")
+def _add_results(app: FastAPI, state: AppState) -> None:
+    @app.get("/api/jobs/{job_id}/gaze", summary="The gaze of a finished job")
     async def gaze(job_id: str) -> JSONResponse:
         """As /api/generate answers."""
-        return JSONResponse({"id": job_id, **await asyncio.to_thread(shown_as_json, desk.shown(job_id))})
+        return JSONResponse({"id": job_id, **await asyncio.to_thread(result_as_json, state.result(job_id))})
 
-    @app.get("/api/jobs/{job_id}/picture", response_class=Response, summary="The picture as it was looked at")
+    @app.get("/api/jobs/{job_id}/picture", response_class=Response, summary="The picture as it was shown")
     async def picture(job_id: str) -> Response:
-        return Response(await asyncio.to_thread(_jpeg, desk.shown(job_id)), media_type="image/jpeg")
+        return Response(await asyncio.to_thread(_jpeg, state.result(job_id)), media_type="image/jpeg")
 
     @app.get("/api/jobs/{job_id}/files/{kind}", response_class=Response, responses=ERRORS, summary="A download")
     async def download(
@@ -153,8 +130,8 @@ def _add_results(app: FastAPI, desk: Desk) -> None:
         """
         if kind not in downloads.DOWNLOADS:
             raise HTTPException(404, f"there is no download {kind[:40]!r}: choose {', '.join(downloads.DOWNLOADS)}")
-        shown = desk.shown(job_id)
-        content, media, name = await desk.do(lambda report: downloads.make(kind, shown, viewer or []))
+        result = state.result(job_id)
+        content, media, name = await state.do(lambda report: downloads.make(kind, result, viewer or []))
         return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     @app.post("/api/jobs/{job_id}/compare", responses=ERRORS, summary="Score a job against a recording")
@@ -164,27 +141,28 @@ def _add_results(app: FastAPI, desk: Desk) -> None:
         stimulus: Annotated[str, Form(max_length=limits.LONGEST_NAME, description="Which picture of the file.")] = "",
     ) -> JSONResponse:
         """The recorded viewers of the picture, statistics of both sides, and scores by the metrics of `evaluate`."""
-        shown = desk.shown(job_id)
+        result = state.result(job_id)
         upload = Upload(await file.read(), file.filename or "", stimulus.strip())
-        return JSONResponse(await desk.do(lambda report: recording.compare(shown, upload, desk.limits.trials)))
+        most = state.limits.trials
+        return JSONResponse(await state.do(lambda report: recording_upload.compare(result, upload, most)))
 
 
-def _add_material(app: FastAPI, desk: Desk) -> None:
+def _add_material(app: FastAPI, state: AppState) -> None:
     @app.get("/api/info", summary="The model, and what may be asked for")
     async def info() -> dict[str, Any]:
-        studio = desk.studio
+        models = state.models
         return {
-            "model": studio.model.name,
-            "manners": list(studio.model.manners),
-            "can_search": studio.can_search,
-            "words": await asyncio.to_thread(lambda: studio.words),
+            "model": models.default.name,
+            "styles": list(models.default.styles),
+            "can_search": models.can_search,
+            "words": await asyncio.to_thread(lambda: models.targets),
             "samples": [{"name": name, "about": one.about} for name, one in SAMPLES.items()],
             "limits": {
-                "upload_bytes": desk.limits.upload_bytes,
-                "megapixels": desk.limits.megapixels,
-                "samples": limits.MOST_VIEWERS,
-                "seconds": [limits.SHORTEST_S, limits.LONGEST_S],
-                "precision_deg": [limits.FINEST_DEG, limits.COARSEST_DEG],
+                "upload_bytes": state.limits.upload_bytes,
+                "megapixels": state.limits.megapixels,
+                "samples": limits.FORM_LIMITS["samples"]["le"],
+                "seconds": _range("seconds"),
+                "precision_deg": _range("precision_deg"),
             },
             "downloads": list(downloads.DOWNLOADS),
         }
@@ -193,12 +171,16 @@ def _add_material(app: FastAPI, desk: Desk) -> None:
     async def sample(name: str) -> Response:
         if name not in SAMPLES:
             raise HTTPException(404, f"there is no sample {name[:40]!r}: choose {', '.join(SAMPLES)}")
-        if name not in desk.samples:
-            desk.samples[name] = await asyncio.to_thread(sample_png, name)
-        return Response(desk.samples[name], media_type="image/png", headers={"Cache-Control": "no-cache"})
+        if name not in state.samples:
+            state.samples[name] = await asyncio.to_thread(sample_png, name)
+        return Response(state.samples[name], media_type="image/png", headers={"Cache-Control": "no-cache"})
 
 
-def _jpeg(shown: Shown) -> bytes:
+def _range(name: str) -> list[float]:
+    return [limits.FORM_LIMITS[name]["ge"], limits.FORM_LIMITS[name]["le"]]
+
+
+def _jpeg(result: JobResult) -> bytes:
     buffer = io.BytesIO()
-    shown.picture.save(buffer, "JPEG", quality=JPEG_QUALITY)
+    result.picture.save(buffer, "JPEG", quality=JPEG_QUALITY)
     return buffer.getvalue()

@@ -7,32 +7,30 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stdiffeye.arrays import Floats
 from stdiffeye.gaze import Frame, Trial
-from stdiffeye.plot.playback import Playback, playbacks
-from stdiffeye.stats.quantities import Quantity, quantities, scanpaths_in
-from stdiffeye.stats.saliency import DEGREES_WIDE_IF_UNKNOWN
-from stdiffeye.web.studio import Shown
-
-Floats = NDArray[np.float64]
+from stdiffeye.plotting.playback import Playback, playbacks
+from stdiffeye.statistics.quantities import Quantity, quantities, scanpaths_in
+from stdiffeye.statistics.saliency import DEGREES_WIDE_IF_UNKNOWN
+from stdiffeye.web.model_pool import JobResult
 
 BINS = 18
 FULL_CIRCLE = (-180.0, 180.0)
 
 
-def shown_as_json(shown: Shown) -> dict[str, Any]:
+def result_as_json(result: JobResult) -> dict[str, Any]:
     """What the page shows and /api/generate answers."""
-    wish, frame = shown.wish, shown.trials[0].frame
+    request, frame = result.request, result.trials[0].frame
     return {
-        "picture": {"name": wish.name, "width_px": int(frame.width_px), "height_px": int(frame.height_px)},
-        "model": shown.model,
-        "task": wish.task,
-        "seed": wish.seed,
-        "manner": wish.manner,
-        "precision_deg": wish.precision_deg,
-        "viewers": viewers_as_json(shown.trials),
-        "statistics": statistics({"model": shown.trials}),
+        "picture": {"name": result.name, "width_px": int(frame.width_px), "height_px": int(frame.height_px)},
+        "model": result.model,
+        "task": request.task,
+        "seed": request.seed,
+        "style": request.style,
+        "precision_deg": request.precision_deg,
+        "viewers": viewers_as_json(result.trials),
+        "statistics": statistics({"model": result.trials}),
     }
 
 

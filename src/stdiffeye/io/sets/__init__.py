@@ -1,22 +1,22 @@
 """Readers of the public data sets, one file each.
 
 A reader is a module with two functions. `items(description, source)` walks the set in a fixed order and yields what
-is cheap to know about each trial; `load(description, source, item)` makes a `Trial` of it, raw gaze at its own rate,
-nothing cleaned, or None when the trial holds no gaze at all. `items` runs once, `load` in many processes.
+is cheap to know about each trial; `load(description, source, item)` makes a `Trial` of it, or a `RawTrial` of a
+tracker's samples; nothing is cleaned. It returns None when the trial holds no gaze at all. `items` runs in one process,
+`load` in many.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
+from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.descriptions import Description
-
-READERS = ("scanpath_json", "osie_mat", "doves", "mit1003", "coco")
+from stdiffeye.io.sets import cat2000, coco, doves, mit1003, osie_mat, salicon, scanpath_rows, tracker_files
 
 
 class Reader(Protocol):
@@ -24,7 +24,19 @@ class Reader(Protocol):
 
     def items(self, description: Description, source: Path) -> Iterator[Any]: ...
 
-    def load(self, description: Description, source: Path, item: Any) -> Trial | None: ...
+    def load(self, description: Description, source: Path, item: Any) -> Trial | RawTrial | None: ...
+
+
+READERS: dict[str, Reader] = {
+    "scanpath_rows": scanpath_rows,
+    "osie_mat": osie_mat,
+    "doves": doves,
+    "mit1003": mit1003,
+    "coco": coco,
+    "salicon": salicon,
+    "cat2000": cat2000,
+    "recordings": tracker_files,
+}
 
 
 def reader_of(description: Description) -> Reader:
@@ -33,10 +45,10 @@ def reader_of(description: Description) -> Reader:
         raise InputError(
             f"data set {description.name!r} names the reader {description.reader!r}: known are {', '.join(READERS)}"
         )
-    return cast(Reader, importlib.import_module(f"stdiffeye.io.sets.{description.reader}"))
+    return READERS[description.reader]
 
 
-def read_set(name: str | Path, source: str | Path) -> Iterator[Trial]:
+def read_set(name: str | Path, source: str | Path) -> Iterator[Trial | RawTrial]:
     """All trials of a data set, raw, one after the other."""
     from stdiffeye.io.descriptions import describe, require
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,34 +17,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
-from stdiffeye.gaze.cleaning import resample, trimmed_range
-from stdiffeye.gaze.trial_messages import split_trials
+from stdiffeye.gaze import Frame, Scanpath, Trial
+from stdiffeye.gaze.cleaning import fixation_span
+from stdiffeye.gaze.recording import Recording
+from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.descriptions import Description
-from stdiffeye.io.recordings import read_recording
 from stdiffeye.io.scanpath_json import trial_from_row
-from stdiffeye.io.sets import scanpath_json
+from stdiffeye.io.sets import scanpath_rows
+from stdiffeye.io.trial_files import read_raw_trials
 
 RECORDINGS = "recordings"
 FREE_VIEWING = "freeview"
 
 
-class Item(NamedTuple):
+class CocoRow(NamedTuple):
     where: str
     row: dict[str, Any]
     recording: Path | None
 
 
-def items(description: Description, source: Path) -> Iterator[Item]:
+def items(description: Description, source: Path) -> Iterator[CocoRow]:
     """Rows of the JSON; viewer by viewer where there are recordings, so that each is read once."""
     recordings = find_recordings(source)
     for subject, path in recordings.items():
-        for where, row in scanpath_json.items(description, source):
+        for where, row in scanpath_rows.items(description, source):
             if str(row.get("subject")) == subject:
-                yield Item(where, row, path)
-    for where, row in scanpath_json.items(description, source):
+                yield CocoRow(where, row, path)
+    for where, row in scanpath_rows.items(description, source):
         if str(row.get("subject")) not in recordings:
-            yield Item(where, row, None)
+            yield CocoRow(where, row, None)
 
 
 def find_recordings(source: Path) -> dict[str, Path]:
@@ -60,7 +62,7 @@ def find_recordings(source: Path) -> dict[str, Path]:
     return found
 
 
-def load(description: Description, source: Path, item: Item) -> Trial | None:
+def load(description: Description, source: Path, item: CocoRow) -> Trial | RawTrial | None:
     row = dict(item.row)
     if row.get("condition") == FREE_VIEWING:
         row["task"] = ""
@@ -71,33 +73,36 @@ def load(description: Description, source: Path, item: Item) -> Trial | None:
     )
     if trial is None or trial.scanpath is None or item.recording is None:
         return trial
-    trajectory = _matching(item.recording, trial.name, trial.scanpath)
-    if trajectory is None:
-        return trial
-    return Trial(**{**vars(trial), "trajectory": trajectory})
+    recording = _matching(item.recording, trial.name, trial.scanpath)
+    return trial if recording is None else _raw(trial, recording)
 
 
-def _matching(recording: Path, name: str, scanpath: Scanpath) -> Trajectory | None:
-    """The raw gaze of a row; of several looks at a picture, the one that passes its first and last fixation."""
-    candidates = _trials_by_picture(recording, scanpath.frame).get(Path(name).stem, [])
-    for trajectory in candidates:
+def _raw(trial: Trial, recording: Recording) -> RawTrial:
+    fields = {name: value for name, value in vars(trial).items() if name not in ("trajectory", "picture")}
+    return RawTrial(recording=recording, **fields)
+
+
+def _matching(path: Path, name: str, scanpath: Scanpath) -> Recording | None:
+    """The recording of a row; of several trials on a picture, the one that passes its first and last fixation."""
+    candidates = _recordings_by_picture(path, scanpath.frame).get(Path(name).stem, [])
+    for recording in candidates:
         try:
-            trimmed_range(trajectory, scanpath)
+            fixation_span(recording.xy_px(), scanpath)
         except InputError:
             continue
-        return trajectory
+        return recording
     return candidates[0] if candidates else None
 
 
 @lru_cache(maxsize=1)
-def _trials_by_picture(path: Path, frame: Frame) -> dict[str, list[Trajectory]]:
-    """Picture's stem → raw gaze at its own rate, lost samples kept."""
-    trials: dict[str, list[Trajectory]] = {}
-    for trial in split_trials(read_recording(path)):
-        size = (trial.frame.width_px, trial.frame.height_px)
+def _recordings_by_picture(path: Path, frame: Frame) -> dict[str, list[Recording]]:
+    """Picture's stem → its trials in a recording."""
+    found: dict[str, list[Recording]] = {}
+    for raw in read_raw_trials(path):
+        screen = raw.recording.frame
+        size = (screen.width_px, screen.height_px)
         if size != (frame.width_px, frame.height_px):
             raise InputError(f"{path} was recorded at {size[0]:g}×{size[1]:g} px, expected the display's {frame}")
-        gaze = resample(trial.time_ms, trial.xy_px(), trial.rate_hz, frame, max_gap_ms=0)
-        stem = re.split(r"[\\/]", trial.name.split()[0] if trial.name else "")[-1]
-        trials.setdefault(Path(stem).stem, []).append(gaze)
-    return trials
+        stem = re.split(r"[\\/]", raw.name.split()[0] if raw.name else "")[-1]
+        found.setdefault(Path(stem).stem, []).append(replace(raw.recording, frame=frame))
+    return found

@@ -17,7 +17,7 @@ from stdiffeye.io.descriptions import Description
 KEYS = ("xy", "offsets", "image", "subject", "split", "rate_hz", "px_per_degree", "width", "height")
 
 
-class Item(NamedTuple):
+class DovesTrial(NamedTuple):
     image: str
     subject: str
     split: str
@@ -26,7 +26,7 @@ class Item(NamedTuple):
     xy_px: NDArray[np.float32]  # (T, 2)
 
 
-def items(description: Description, source: Path) -> Iterator[Item]:
+def items(description: Description, source: Path) -> Iterator[DovesTrial]:
     path = source / description.files[0].path
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -43,10 +43,10 @@ def items(description: Description, source: Path) -> Iterator[Item]:
     for number in range(len(offsets) - 1):
         name, subject, split = (str(arrays[key][number]) for key in ("image", "subject", "split"))
         xy_px = arrays["xy"][offsets[number] : offsets[number + 1]]
-        yield Item(name, subject, split, float(arrays["rate_hz"]), frame, xy_px)
+        yield DovesTrial(name, subject, split, float(arrays["rate_hz"]), frame, xy_px)
 
 
-def load(description: Description, source: Path, item: Item) -> Trial | None:
+def load(description: Description, source: Path, item: DovesTrial) -> Trial | None:
     if len(item.xy_px) == 0:
         return None
     return Trial(

@@ -15,30 +15,30 @@ from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Trajectory, Trial
-from stdiffeye.io.descriptions import Description, find_picture
+from stdiffeye.io.descriptions import Description, picture_path
 from stdiffeye.io.matlab import read_mat
 from stdiffeye.io.pictures import check_picture
 
 LONGEST_MATLAB_NAME = 63
 
 
-class Item(NamedTuple):
+class Mit1003File(NamedTuple):
     subject: str
     path: Path
 
 
-def items(description: Description, source: Path) -> Iterator[Item]:
+def items(description: Description, source: Path) -> Iterator[Mit1003File]:
     for folder in sorted(path for path in (source / "DATA").iterdir() if path.is_dir()):
         for path in sorted(folder.glob("*.mat")):
-            yield Item(folder.name, path)
+            yield Mit1003File(folder.name, path)
 
 
-def load(description: Description, source: Path, item: Item) -> Trial | None:
+def load(description: Description, source: Path, item: Mit1003File) -> Trial | None:
     xy_px = eye_data(item.path)
     if len(xy_px) == 0:
         return None
     pictures = source / description.pictures
-    picture = find_picture(description, pictures, f"{item.path.stem}.jpeg", "")
+    picture = picture_path(description, pictures, f"{item.path.stem}.jpeg", "")
     if picture is None:
         raise InputError(
             f"the picture of {item.path} is missing: expected {pictures / (item.path.stem + '.jpeg')}; "

@@ -20,14 +20,14 @@ from stdiffeye.io.matlab import read_mat
 FIRST_PIXEL = 1  # MATLAB counts from 1
 
 
-class Item(NamedTuple):
+class OsieTrial(NamedTuple):
     name: str
     subject: int
     xy_px: NDArray[np.float64]  # (M, 2)
     duration_ms: NDArray[np.float64]  # (M,)
 
 
-def items(description: Description, source: Path) -> Iterator[Item]:
+def items(description: Description, source: Path) -> Iterator[OsieTrial]:
     path = source / description.files[0].path
     variables = read_mat(path)
     try:
@@ -38,13 +38,13 @@ def items(description: Description, source: Path) -> Iterator[Item]:
         raise InputError(f"{path} does not hold the fixations of OSIE: {error}") from None
 
 
-def _item(name: str, number: int, viewer: Any) -> Item:
+def _item(name: str, number: int, viewer: Any) -> OsieTrial:
     keys = ("fix_x", "fix_y", "fix_duration")
     x, y, duration = (np.asarray(getattr(viewer, key), np.float64).ravel() for key in keys)
-    return Item(name, number, np.column_stack([x, y]) - FIRST_PIXEL, duration)
+    return OsieTrial(name, number, np.column_stack([x, y]) - FIRST_PIXEL, duration)
 
 
-def load(description: Description, source: Path, item: Item) -> Trial | None:
+def load(description: Description, source: Path, item: OsieTrial) -> Trial | None:
     if len(item.xy_px) == 0:
         return None
     frame = description.frame

@@ -15,7 +15,7 @@ const FILES = {
 };
 const layers = {};
 const player = new Player();
-const stage = new Stage(by("stage"), layers), people = new Stage(by("people-stage"), layers);
+const stage = new Stage(by("stage"), layers), human = new Stage(by("human-stage"), layers);
 const trace = new Trace(by("trace"), player), table = new FixationTable(player);
 let job = null, running = null, scores = null;
 
@@ -83,8 +83,8 @@ function toggles(list, where, titles) {
 
 function forgetPeople() {
   scores = null;
-  people.load(null, [3, 2], []);
-  for (const id of ["people-figure", "people-toggles", "scores"]) by(id).hidden = true;
+  human.load(null, [3, 2], []);
+  for (const id of ["human-figure", "human-toggles", "scores"]) by(id).hidden = true;
   for (const id of ["compare-status", "compare-error", "download-status", "download-error"]) say(id, "");
 }
 
@@ -106,9 +106,9 @@ async function compare(event) {
 }
 
 function showPeople(found) {
-  by("people-figure").hidden = false; by("people-toggles").hidden = false; by("scores").hidden = false;
-  people.load(stage.picture, stage.size, found.viewers);
-  toggles("people-list", people, found.viewers.map((one, k) => one.name || `viewer ${k + 1}`));
+  by("human-figure").hidden = false; by("human-toggles").hidden = false; by("scores").hidden = false;
+  human.load(stage.picture, stage.size, found.viewers);
+  toggles("human-list", human, found.viewers.map((one, k) => one.name || `viewer ${k + 1}`));
   player.load(Math.max(endOf(stage.viewers), endOf(found.viewers)));
   showStatistics(found.statistics);
   scores = found.scores;
@@ -139,7 +139,7 @@ function listen() {
   by("table-viewer").addEventListener("change", () => trace.select(table.selected));
   for (const box of document.querySelectorAll("[data-layer]")) {
     layers[box.dataset.layer] = box.checked;
-    box.addEventListener("change", () => { layers[box.dataset.layer] = box.checked; stage.draw(); people.draw(); });
+    box.addEventListener("change", () => { layers[box.dataset.layer] = box.checked; stage.draw(); human.draw(); });
   }
   for (const button of document.querySelectorAll("[data-all]")) {
     button.addEventListener("click", () => {
@@ -148,7 +148,7 @@ function listen() {
       }
     });
   }
-  for (const one of [stage, people]) {
+  for (const one of [stage, human]) {
     player.onTime((time) => one.at(time));
     one.canvas.addEventListener("click", () => player.set(!player.playing));
   }

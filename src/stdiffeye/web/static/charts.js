@@ -1,4 +1,4 @@
-// Distributions of what is counted: bars for the model, a line for people.
+// Distributions of what is counted: bars for the model, a line for human.
 
 import { by, make, makeSvg, number } from "./dom.js";
 
@@ -25,10 +25,10 @@ function histogram(row, unit) {
   sides.model.shares.forEach((share, k) => {
     drawing.append(makeSvg("rect", { class: "share", x: k * wide + 0.5, y: HEIGHT - FOOT - tall(share), width: Math.max(wide - 1, 1), height: tall(share) }));
   });
-  if (sides.people) {
-    const points = sides.people.shares.flatMap((share, k) => [[k * wide, share], [(k + 1) * wide, share]]);
+  if (sides.human) {
+    const points = sides.human.shares.flatMap((share, k) => [[k * wide, share], [(k + 1) * wide, share]]);
     const path = points.map(([x, share], k) => `${k ? "L" : "M"}${x} ${HEIGHT - FOOT - tall(share)}`).join("");
-    drawing.append(makeSvg("path", { class: "share-people", d: path }));
+    drawing.append(makeSvg("path", { class: "share-human", d: path }));
   }
   drawing.append(makeSvg("line", { class: "axis", x1: 0, x2: WIDTH, y1: HEIGHT - FOOT, y2: HEIGHT - FOOT }));
   const whole = row.name === "fixation_count" ? 0.5 : 0;

@@ -12,8 +12,8 @@ export function prepare(info, complain) {
   by("viewers").max = String(limits.samples);
   [by("seconds").min, by("seconds").max] = limits.seconds.map(String);
   [by("precision").min, by("precision").max] = limits.precision_deg.map(String);
-  for (const manner of info.manners) by("manner").add(new Option(manner, manner));
-  by("manner").closest(".field").hidden = info.manners.length === 0;
+  for (const style of info.styles) by("style").add(new Option(style, style));
+  by("style").closest(".field").hidden = info.styles.length === 0;
   by("words").append(...info.words.map((word) => make("option", { value: word })));
   by("search").disabled = !info.can_search;
   by("no-search").hidden = info.can_search;
@@ -88,7 +88,7 @@ export async function asked() {
     if (!input.checkValidity()) throw problem(id, `${label}: ${input.validationMessage}`);
     if (input.value !== "") form.append(name, input.value);
   }
-  if (by("manner").value) form.append("manner", by("manner").value);
+  if (by("style").value) form.append("style", by("style").value);
   return form;
 }
 

@@ -49,7 +49,7 @@ export function showScores(scores, protocol) {
     const values = metric.values[protocol], lower = metric.better === "lower";
     const rivals = ["model", "centre"].map((side) => values[side]).filter((value) => value !== null && value !== undefined);
     const best = lower ? Math.min(...rivals) : Math.max(...rivals);
-    const cells = sides.map((side) => make("td", { className: side !== "people" && values[side] === best ? "best" : "" }, number(values[side])));
+    const cells = sides.map((side) => make("td", { className: side !== "human" && values[side] === best ? "best" : "" }, number(values[side])));
     return row("td", [make("th", { scope: "row" }, `${metric.title} ${lower ? "↓" : "↑"}`), ...cells]);
   });
   by("score-table").replaceChildren(head(["Metric", ...sides]), make("tbody", {}, ...lines));

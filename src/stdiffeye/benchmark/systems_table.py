@@ -1,0 +1,274 @@
+"""Systems trained on the same data for the same processor time, and evaluated in one run.
+
+Everything is kept under `budget.work` (stores, features, runs, gaze), so that a benchmark that was broken off goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from stdiffeye.benchmark import Budget
+from stdiffeye.benchmark.learning_rates import RateSearch, search_rates, was_searched
+from stdiffeye.data.preparation import prepare
+from stdiffeye.data.store import Store
+from stdiffeye.encoders import features
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Trial, extract
+from stdiffeye.generation.output import SCANPATHS, OutputOptions, generate
+from stdiffeye.generation.request import Request
+from stdiffeye.generation.trained import Model, load
+from stdiffeye.io.scanpath_json import read_scanpaths
+from stdiffeye.metrics import Result, evaluate
+from stdiffeye.processes import workers
+from stdiffeye.progress import track
+from stdiffeye.systems.presets import load_preset
+from stdiffeye.systems.saliency_sampler import SaliencySampler
+from stdiffeye.training.run import RUN_FILE, train
+from stdiffeye.version import __version__
+
+FOLDERS = {"coco-search18-tp": "coco_search18"}
+
+
+@dataclass(frozen=True)
+class BenchmarkEntry:
+    """A row of the table."""
+
+    name: str
+    preset: str
+    changes: tuple[str, ...] = ()
+    lifts: bool = False
+    """Whether it needs raw samples, so that scanpaths of sets without them are lifted; such a system draws samples."""
+    borrows: str = ""
+    """Name of the entry whose trained density is drawn from, for the saliency sampler, which trains nothing."""
+
+    def can_learn_from(self, store: Store) -> bool:
+        """Whether there are samples where it needs them, or durations, without which a scanpath cannot be lifted."""
+        return not self.lifts or bool(store.columns["has_trajectory"].any() or store.columns["has_durations"].any())
+
+
+@dataclass
+class BenchmarkResult:
+    """What came out on one set."""
+
+    dataset: str
+    result: Result
+    minutes: dict[str, float] = field(default_factory=dict)
+    rates: dict[str, RateSearch] = field(default_factory=dict)
+    """BenchmarkEntry → what the search for its learning rate found, where one was made."""
+    absent: tuple[str, ...] = ()
+    """Entries that have nothing to learn from in this set."""
+    trajectories: Result | None = None
+    """Systems that draw samples, both sides reduced to fixations by the same rule; None where there is no raw gaze."""
+
+
+def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[str, Store]:
+    """Prepared stores of these sets, made where missing."""
+    found = {}
+    for name in sets:
+        source = data / FOLDERS.get(name, name)
+        if not source.is_dir():
+            raise InputError(f"there is no {source}: expected the data set {name!r} there")
+        found[name] = prepare(name, source, work / "stores" / name, quiet=quiet)
+    return found
+
+
+def stores_for(
+    entries: Sequence[BenchmarkEntry], usual: Sequence[str], data: Path, budget: Budget, quiet: bool
+) -> list[Store]:
+    """Stores of the sets asked for, or of the usual ones; a dry run has none: it prints what would be done."""
+    sets = budget.sets or usual
+    if budget.dry_run:
+        print(plan(entries, sets, budget))
+        return []
+    return list(stores_of(data, sets, budget.work, quiet).values())
+
+
+def score_entries(
+    entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool = False
+) -> BenchmarkResult:
+    """Train what is missing, generate for the test split, evaluate by all protocols, and test every two systems."""
+    gaze = gaze_of(entries, [store], budget, quiet)[store.dataset]
+    absent = tuple(one.name for one in entries if not one.can_learn_from(store))
+    entries = [one for one in entries if one.name not in absent]
+    human = [trial for trial in store.trials("test") if trial.scanpath is not None]
+    searches = {one.name: rates_folder(one, budget) for one in entries if not one.borrows}
+    rates = {name: RateSearch.read(folder) for name, folder in searches.items() if was_searched(folder)}
+    minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in entries}
+    moving = {one.name: gaze[one.name] for one in entries if one.lifts}
+    trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
+    return BenchmarkResult(store.dataset, evaluate(human, gaze, compare=True), minutes, rates, absent, trajectories)
+
+
+def gaze_of(
+    entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget: Budget, quiet: bool = False
+) -> dict[str, dict[str, list[Trial]]]:
+    """Set → entry → gaze for the test split; what is missing is trained and generated."""
+    total = sum(one.can_learn_from(store) for store in stores for one in entries)
+    for _ in track(_entries(entries, stores, budget, quiet), "systems trained and drawn from", total, quiet=quiet):
+        pass
+    return {
+        store.dataset: {
+            one.name: read_scanpaths(run_folder(one, store, budget) / SCANPATHS)
+            for one in entries
+            if one.can_learn_from(store)
+        }
+        for store in stores
+    }
+
+
+def _entries(entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget: Budget, quiet: bool) -> Iterator[None]:
+    """Bring every entry's gaze for every set about, `budget.jobs` at a time; those who borrow come last."""
+    by_name = {one.name: one for one in entries}
+    lenders = {one.name: _lender(one, by_name) for one in entries if one.borrows}
+    alone = budget.jobs == 1
+    with nullcontext() if alone else workers(budget.jobs, fresh=True) as pool:
+        for store in stores:
+            able = [one for one in entries if one.can_learn_from(store)]
+            _look(able, store, budget, quiet)
+            train_one = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
+            for some in ([one for one in able if not one.borrows], [one for one in able if one.borrows]):
+                if pool is None:
+                    yield from (train_one(one, lenders.get(one.name)) for one in some)
+                else:
+                    begun = [pool.submit(train_one, one, lenders.get(one.name)) for one in some]
+                    yield from (done.result() for done in as_completed(begun))
+
+
+def _look(entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool) -> None:
+    """Look at all pictures beforehand, or the first who trains would pay for the others."""
+    for encoder in dict.fromkeys(load_preset(one.preset, one.changes).encoder for one in entries):
+        features(list(store.pictures.values()), encoder, budget.work / "features", flips=True, quiet=quiet)
+
+
+def enter(one: BenchmarkEntry, lender: BenchmarkEntry | None, path: Path, budget: Budget, quiet: bool = False) -> None:
+    """Train one entry on a store where that is missing, and write its gaze for the test split."""
+    store = Store.open(path)
+    run = run_folder(one, store, budget)
+    if (run / SCANPATHS).is_file():
+        return
+    model = load(_trained(lender or one, store, budget, quiet))
+    if lender is not None:
+        model = Model(model.config, {"scanpath": SaliencySampler(model.first)}, one.name)
+    scanpaths = OutputOptions(trajectories=False, plots=False)
+    generate(store.path, run, model, Request(samples=budget.samples), scanpaths, "test", quiet)
+
+
+def run_folder(one: BenchmarkEntry, store: Store, budget: Budget) -> Path:
+    """Where a run lies: a system has one run for a set and a budget, whatever table it is a row of."""
+    return budget.work / "runs" / f"{store.dataset}-{_label(one, budget)}"
+
+
+def rates_folder(one: BenchmarkEntry, budget: Budget) -> Path:
+    """Where the search for a system's learning rate lies; it is made on the first set and holds for all."""
+    return budget.work / "rates" / _label(one, budget)
+
+
+def _label(one: BenchmarkEntry, budget: Budget) -> str:
+    """Other presets, changes and budgets are other runs; so are those at the presets' own learning rates."""
+    words = [one.preset, f"{budget.minutes:g}min"]
+    if not budget.search_rates:
+        words.append("own-rate")
+    if one.changes:
+        words.append(hashlib.sha256(" ".join(one.changes).encode()).hexdigest()[:8])
+    if one.borrows:
+        words.append(one.name.replace(" ", "-"))
+    return "-".join(words)
+
+
+def plan(entries: Sequence[BenchmarkEntry], sets: Sequence[str], budget: Budget) -> str:
+    """What a benchmark would do and cost, in words."""
+    rows = [f"{name}: {', '.join(one.name for one in entries)}" for name in sets]
+    systems = sum(not one.borrows for one in entries)
+    trained = systems * len(sets)
+    total = budget.minutes * trained
+    rows.append(f"{total:g} processor minutes of training ({budget.minutes:g} for each of {trained} runs)")
+    if budget.search_rates:
+        each = budget.minutes * budget.search_share
+        tries = len(budget.search_rates) * systems
+        rows.append(
+            f"{each * tries:g} processor minutes before it, to choose learning rates ({each:g} for each of {tries}); "
+            "more where the highest or lowest does best"
+        )
+    rows.append(f"kept under {budget.work}, where the same command goes on; {budget.samples} samples per stimulus")
+    return "\n".join(rows)
+
+
+def made(budget: Budget, stores: Sequence[Store]) -> dict[str, str | float]:
+    """What the head of a page says of how it was made."""
+    return {
+        "sets": ",".join(store.dataset for store in stores),
+        "minutes": budget.minutes,
+        "samples": budget.samples,
+        "day": date.today().isoformat(),
+        "commit": _commit(),
+        "search": _search(budget),
+    }
+
+
+def _search(budget: Budget) -> str:
+    if not budget.search_rates:
+        return "Learning rates are the presets' own."
+    each = budget.minutes * budget.search_share
+    return (
+        f"Before that, {len(budget.search_rates)} learning rates had {each:g} minutes each on validation of one set, "
+        "and up to two more beyond the best where that was the highest or lowest."
+    )
+
+
+def _commit() -> str:
+    """The commit that this is, or the version where there is none."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
+    )
+    return asked.stdout.strip() or f"of version {__version__}"
+
+
+def _lender(one: BenchmarkEntry, by_name: dict[str, BenchmarkEntry]) -> BenchmarkEntry:
+    if one.borrows not in by_name:
+        raise InputError(f"{one.name} borrows from {one.borrows!r}, which is not in this benchmark")
+    return by_name[one.borrows]
+
+
+def _as_trajectories(human: Sequence[Trial], moving: dict[str, list[Trial]]) -> Result:
+    """Score generated samples against raw gaze by extracted fixations, which the systems' scanpaths are already."""
+    extracted = [
+        replace(trial, scanpath=extract(trial.trajectory, "judd")) for trial in human if trial.trajectory is not None
+    ]
+    return evaluate(extracted, moving)
+
+
+def _trained(one: BenchmarkEntry, store: Store, budget: Budget, quiet: bool) -> Path:
+    def train_into(folder: Path, minutes: float, changes: Sequence[str]) -> Path:
+        return _train(one, store, folder, minutes, changes, budget.work / "features", quiet)
+
+    changes: list[str] = []
+    if budget.search_rates:
+        found = search_rates(one.preset, one.changes, store.dataset, rates_folder(one, budget), budget, train_into)
+        changes = [found.change]
+    return train_into(run_folder(one, store, budget), budget.minutes, changes)
+
+
+def _train(
+    one: BenchmarkEntry, store: Store, run: Path, minutes: float, changes: Sequence[str], cache: Path, quiet: bool
+) -> Path:
+    lift = one.lifts and not store.columns["has_trajectory"].any()
+    return train(
+        one.preset,
+        [store.path],
+        run,
+        changes=[*one.changes, *(["stages.gaze.lift=true"] if lift else []), *changes],
+        resume=(run / RUN_FILE).is_file(),
+        minutes=minutes,
+        cpu_time=True,
+        cache=cache,
+        only="scanpath" if one.preset == "coarse-to-fine" else None,
+        quiet=quiet,
+    )

@@ -1,0 +1,192 @@
+"""The paper's comparison, made again on our sets: every system, four protocols, one command.
+
+Tables 1, 4, 5 and 6 of the paper differ only in the protocol (CRPS, mean, best-of-N, KLD); all four come from one
+benchmark. Every system has the same encoder, learns from the same split for the same processor time, and generates as
+many samples. Its learning rate is found by the same short search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from stdiffeye.benchmark import Budget
+from stdiffeye.benchmark.paper_tables import (
+    TITLES,
+    TableBlock,
+    behind_noise,
+    decided,
+    gap_table,
+    latex,
+    markdown,
+    to_csv,
+)
+from stdiffeye.benchmark.systems_table import BenchmarkEntry, BenchmarkResult, gaze_of, made, score_entries, stores_for
+from stdiffeye.files import write_text
+from stdiffeye.metrics import PROTOCOLS, Result
+from stdiffeye.metrics.spec import METRICS
+from stdiffeye.metrics.tables import columns
+
+SETS = ("osie", "crowd", "doves", "mcs")
+OURS = "ours"
+ENTRIES = (
+    BenchmarkEntry("DeepGaze III", "deepgaze3"),
+    BenchmarkEntry("TPP-Gaze", "tpp-gaze"),
+    BenchmarkEntry("HAT", "hat"),
+    BenchmarkEntry("Gazeformer", "gazeformer"),
+    BenchmarkEntry("GazeXplain", "gazexplain"),
+    BenchmarkEntry("ScanDiff", "scandiff-small"),
+    BenchmarkEntry("DiffEye", "diffeye-small", lifts=True),
+    BenchmarkEntry("trajectory only", "joint-trajectory-small", lifts=True),
+    BenchmarkEntry("joint", "joint-small", lifts=True),
+    BenchmarkEntry(OURS, "coarse-to-fine"),
+    BenchmarkEntry("saliency sampler", "coarse-to-fine", borrows=OURS),
+)
+
+HEAD = """# Every system, on the same data: {sets}
+
+Made by `stdiffeye reproduce table1 --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}. Every system was
+trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and
+drew {samples} scanpaths for each picture of the test split, one by one, as people are in the reference rows. {search}
+Systems that draw samples (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a set has no
+raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that learns on a
+CPU ([what differs](../paper-and-code.md#scandiff-and-diffeye-as-presets)); *ours* is the coarse half of `compact`; the
+saliency sampler draws from its density head, in random order.
+These are our data and our budget, not the paper's: a system that is behind here may be ahead with days of a GPU.
+"""
+
+VERDICTS = {True: "better than", False: "worse than", None: "not decidedly better or worse than"}
+UNTEACHABLE = "absent, because there are neither samples nor durations, without which scanpaths cannot be lifted"
+UNLISTED = "Systems that are not listed kept the rate of their preset."
+
+
+def reproduce(
+    data: Path,
+    out: Path,
+    budget: Budget,
+    quiet: bool = False,
+    entries: Sequence[BenchmarkEntry] = ENTRIES,
+    usual: Sequence[str] = SETS,
+    head: str = HEAD,
+) -> Path:
+    """Train, generate, evaluate; write the page `out`, and beside it the tables as LaTeX and CSV."""
+    stores = stores_for(entries, usual, data, budget, quiet)
+    if not stores:
+        return out
+    gaze_of(entries, stores, budget, quiet)
+    results = [score_entries(entries, store, budget, quiet=True) for store in stores]
+    blocks = blocks_of(results)
+    write_text(out.with_suffix(".csv"), to_csv(blocks))
+    write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
+    write_text(out, page(head.format(**made(budget, stores)), results, blocks))
+    return out
+
+
+def blocks_of(results: Sequence[BenchmarkResult]) -> list[TableBlock]:
+    """Scanpath blocks and, where there is raw gaze, trajectory blocks."""
+    blocks = []
+    for one in results:
+        blocks.append(TableBlock(one.dataset, "Scanpath", one.result))
+        if one.trajectories is not None:
+            blocks.append(TableBlock(one.dataset, "Trajectory", one.trajectories))
+    return blocks
+
+
+def page(head: str, results: Sequence[BenchmarkResult], blocks: Sequence[TableBlock]) -> str:
+    """The page of the docs."""
+    sections = [head, gap_table(blocks), "## What it says", findings(results)]
+    for protocol in PROTOCOLS:
+        sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
+    if results[0].rates:
+        sections += ["## Learning rates", UNLISTED, rate_table(results)]
+    notes = [f"* {one.dataset}: {note}" for one in results for note in one.result.notes]
+    notes += [f"* {one.dataset}: {', '.join(one.absent)}: {UNTEACHABLE}" for one in results if one.absent]
+    sections += ["## Notes", "\n".join(notes)] if notes else []
+    return "\n\n".join(sections) + "\n"
+
+
+def findings(results: Sequence[BenchmarkResult]) -> str:
+    """The paper's claims held against these numbers, in sentences made of them."""
+    lines = []
+    for one in results:
+        gaps = {name: table["crps"]["mean"] for name, table in one.result.gap_closed.items()}
+        order = sorted(gaps.items(), key=lambda pair: -pair[1].value)
+        said = ", ".join(f"{name} {100 * gap.value:.0f} %" for name, gap in order)
+        lines.append(f"* {one.dataset}: by gap closed {said}.")
+        shared, means = shared_gaps(one.result)
+        by_mean = sorted(means.items(), key=lambda pair: -pair[1])
+        said = ", ".join(f"{name} {100 * gap:.0f} %" for name, gap in by_mean)
+        lines.append(f"    * on the metrics that every system has ({', '.join(shared)}): {said}.")
+        single = {"trajectory only": "trajectory only", "ScanDiff": "scanpath only (ScanDiff)"}
+        against = [
+            f"{VERDICTS[decided(one.result, 'joint', name)[1]]} {words}"
+            for name, words in single.items()
+            if "joint" in gaps and name in gaps
+        ]
+        if against:
+            lines.append(f"    * joint is {' and '.join(against)}.")
+        idle = [name for name in gaps if behind_noise(one.result, name)]
+        if idle:
+            why = "further from people than noise around the centre (little training, or no spread)"
+            lines.append(f"    * {why}: {', '.join(idle)}.")
+        if OURS in gaps:
+            lines.append(f"    * {_ahead_of_ours(one.result)}.")
+        agree = {how: rank_agreement(one.result, "crps", how) for how in ("mean", "best", "kld")}
+        if all(map(np.isfinite, agree.values())):
+            said = ", ".join(f"{how} {value:.2f}" for how, value in agree.items())
+            lines.append(f"    * order of the systems by CRPS against that by other protocols (Spearman): {said}.")
+    return "\n".join(lines)
+
+
+def _ahead_of_ours(result: Result) -> str:
+    """Who closes more of the gap than ours, each on the metrics that both have."""
+    against = {name: decided(result, name, OURS) for name in result.gap_closed if name != OURS}
+    ahead = sorted((pair for pair in against.items() if pair[1][0] > 0), key=lambda pair: -pair[1][0])
+    sure = {True: "surely", None: "not surely"}
+    said = [f"{name} ({100 * points:.0f} points, {sure[better]})" for name, (points, better) in ahead]
+    return f"ahead of {OURS} on the metrics that both have: {', '.join(said) or 'nobody'}"
+
+
+def shared_gaps(result: Result) -> tuple[list[str], dict[str, float]]:
+    """Metrics that every system has (some draw no durations), and each system's mean gap closed over these."""
+    tables = {name: table["crps"] for name, table in result.gap_closed.items()}
+    known = next(iter(tables.values()))
+    shared = [m for m in known if m != "mean" and all(m in table for table in tables.values())]
+    shared = [m for m in shared if all(np.isfinite(table[m].value) for table in tables.values())]
+    return shared, {name: float(np.mean([table[m].value for m in shared])) for name, table in tables.items()}
+
+
+def rank_agreement(result: Result, one: str, other: str) -> float:
+    """Spearman correlation of the systems' mean ranks under two protocols; metrics that all of them have count."""
+    systems = [name for name in result.systems if name not in result.references]
+    if len(systems) < 3:
+        return float("nan")
+    ranks = [mean_ranks(result, systems, protocol) for protocol in (one, other)]
+    return float(spearmanr(*([table[name] for name in systems] for table in ranks)).statistic)
+
+
+def mean_ranks(result: Result, systems: Sequence[str], protocol: str) -> Mapping[str, float]:
+    """System → its rank (1 is best), mean over the metrics that every system has."""
+    shared = [m for m in columns(result, protocol) if all(np.isfinite(result.value(s, protocol, m)) for s in systems)]
+    ranks = np.zeros(len(systems))
+    for metric in shared:
+        values = np.array([result.value(name, protocol, metric) for name in systems])
+        lower = protocol == "kld" or METRICS[metric].direction == "lower"
+        ranks += np.argsort(np.argsort(values if lower else -values)) + 1
+    return dict(zip(systems, (ranks / max(len(shared), 1)).tolist(), strict=True))
+
+
+def rate_table(results: Sequence[BenchmarkResult]) -> str:
+    """What the searches found; the chosen rate is bold."""
+    lines = ["| system | searched on | learning rate → gap closed on validation |", "|---|---|---|"]
+    for name, found in results[0].rates.items():
+        tried = [
+            f"{'**' * (rate == found.chosen)}{rate:g}{'**' * (rate == found.chosen)} → "
+            + ("broke off or not validated" if score is None else f"{100 * score:.0f} %")
+            for rate, score in found.scores.items()
+        ]
+        lines.append(f"| {name} | {found.dataset} | {', '.join(tried)} |")
+    return "\n".join(lines)

@@ -1,0 +1,273 @@
+"""A data set in, a store out: `prepare("osie", "…/osie", "stores/osie")`.
+
+Trials are taken in the set's own order, in shards of a thousand; every shard is cleaned and written by one process and
+is either whole or not there. A run that was stopped goes on with the next shard; what lies in `STORE.partial` takes
+the name `STORE` when all is done. Memory holds a few shards, however large the set.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import shutil
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from stdiffeye.data.clean import CleaningSettings, PreparedTrial, clean, fit
+from stdiffeye.data.shards import ShardReport, finished_shard, join_shards, remove_shards, write_shard
+from stdiffeye.data.store import DATA_FILES, FORMAT, INDEX_FILES, MANIFEST, VERSION, Store, index_checksum, is_store
+from stdiffeye.errors import InputError
+from stdiffeye.files import read_json, write_json
+from stdiffeye.gaze import Frame, Trial
+from stdiffeye.gaze.quality import QualityReport
+from stdiffeye.io.descriptions import Description, describe_source, picture_path, require
+from stdiffeye.io.pictures import check_picture
+from stdiffeye.io.sets import reader_of
+from stdiffeye.processes import workers
+from stdiffeye.progress import track
+
+TRIALS_PER_SHARD = 1000
+PLAN = "plan.json"
+QUALITY = "quality.json"
+
+
+@dataclass(frozen=True)
+class PreparationJob:
+    """All that a worker needs to know beside the items of a shard."""
+
+    description: Description
+    source: Path
+    pictures: Path | None
+    settings: CleaningSettings
+    folder: Path
+
+
+def prepare(
+    dataset: str | Path,
+    source: str | Path | None = None,
+    out: str | Path | None = None,
+    pictures: str | Path | None = None,
+    settings: CleaningSettings | None = None,
+    jobs: int = 1,
+    quiet: bool = False,
+    overwrite: bool = False,
+) -> Store:
+    """Clean a data set and write it to a store for training.
+
+    Parameters
+    ----------
+    dataset : str or Path
+        Name of a public set, the path of one's own description (.yaml), or a folder of recordings.
+    source : str or Path, optional
+        The folder where its files lie; not given with a folder of recordings, which is both.
+    out : str or Path
+        The store to make.
+    pictures : str or Path, optional
+        The folder of the pictures (default: where the description says, if it is there).
+    settings : CleaningSettings, optional
+        Rate, extractor, eye, limits and quality thresholds.
+    jobs : int
+        Number of processes.
+    quiet : bool
+        No progress on standard error.
+    overwrite : bool
+        Replace a store that is already there.
+
+    Returns
+    -------
+    Store
+        The finished store, open.
+
+    Raises
+    ------
+    InputError
+        When files are missing or broken, when no trial is kept, or when `out` is there already.
+
+    Examples
+    --------
+    >>> prepare("osie", "data/osie", "stores/osie")                            # doctest: +SKIP
+    Store(osie: 9000 trials on 600 stimuli, stores/osie)
+    >>> prepare("recordings/", out="stores/mine", pictures="stimuli/")         # doctest: +SKIP
+    Store(recordings: 480 trials on 60 stimuli, stores/mine)
+    """
+    description, source = describe_source(dataset, source)
+    if out is None:
+        raise InputError(f"say where the store goes: out='stores/{description.name}'")
+    out = Path(out)
+    require(description, source, pictures_elsewhere=pictures is not None)
+    settings = settings or CleaningSettings()
+    root = _pictures_root(description, source, pictures)
+    plan = _plan(description, source, root, settings)
+    if root is not None:
+        description = replace(description, pictures=root.as_posix())
+    if is_store(out) and not overwrite:
+        if read_json(out / MANIFEST).get("plan_sha256") == _digest(plan):
+            return Store.open(out)
+        raise InputError(f"{out} is a store made otherwise: choose another --out, or say --overwrite to replace it")
+    if out.exists() and not is_store(out):
+        raise InputError(f"{out} is there and is no store: choose another --out")
+    job = PreparationJob(description, source, root, settings, Path(f"{out}.partial"))
+    try:
+        _begin(job.folder, plan)
+        count, report = _write_shards(job, jobs, quiet)
+        _finish(job, plan, count, report, out)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise InputError(
+                f"the disk is full: free some space and run the same command again, {job.folder} keeps what is done"
+            ) from error
+        raise
+    return Store.open(out)
+
+
+def _pictures_root(description: Description, source: Path, pictures: str | Path | None) -> Path | None:
+    if pictures is not None:
+        if not Path(pictures).is_dir():
+            raise InputError(f"{pictures} is no folder: expected the pictures of {description.title}")
+        return Path(pictures).resolve()
+    folder = source / description.pictures
+    return folder.resolve() if description.pictures and folder.is_dir() else None
+
+
+def _plan(description: Description, source: Path, root: Path | None, settings: CleaningSettings) -> dict[str, Any]:
+    """What decides the store's content: a partial store of another plan is not gone on with."""
+    files = {}
+    for expected in description.files:
+        if description.pictures and expected.path.startswith(description.pictures):
+            continue
+        for path in sorted(source.glob(expected.path)):
+            files[path.relative_to(source).as_posix()] = [path.stat().st_size, path.stat().st_mtime_ns]
+    plan = {
+        "version": VERSION,
+        "description": asdict(description),
+        "settings": settings.as_dict(),
+        "pictures_root": None if root is None else root.as_posix(),
+        "files_sha256": _digest(files),
+        "trials_per_shard": TRIALS_PER_SHARD,
+    }
+    return dict(json.loads(json.dumps(plan)))
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _begin(folder: Path, plan: dict[str, Any]) -> None:
+    known = folder / PLAN
+    if known.is_file() and read_json(known) == plan:
+        return
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    write_json(known, plan)
+
+
+def _write_shards(job: PreparationJob, jobs: int, quiet: bool) -> tuple[int, ShardReport]:
+    reader = reader_of(job.description)
+    total = sum(1 for _ in reader.items(job.description, job.source))
+    if total == 0:
+        raise InputError(f"{job.source} holds no trial of {job.description.title}")
+    count = -(-total // TRIALS_PER_SHARD)
+    reports = _reports(job, reader.items(job.description, job.source), jobs)
+    label = f"preparing {job.description.name}, shards of {TRIALS_PER_SHARD} trials"
+    return count, reduce(ShardReport.merge, track(reports, label, count, quiet=quiet))
+
+
+def _reports(job: PreparationJob, items: Iterator[Any], jobs: int) -> Iterator[ShardReport]:
+    """Reports of all shards in order; no more than a few shards are in the air at once."""
+    if jobs <= 1:
+        for number, shard in enumerate(_shards(items)):
+            yield finished_shard(job.folder, number) or _write_one(job, number, shard)
+        return
+    waiting: deque[Future[ShardReport] | ShardReport] = deque()
+    with workers(jobs) as pool:
+        for number, shard in enumerate(_shards(items)):
+            waiting.append(finished_shard(job.folder, number) or pool.submit(_write_one, job, number, shard))
+            if len(waiting) > 2 * jobs:
+                yield _result(waiting.popleft())
+        while waiting:
+            yield _result(waiting.popleft())
+
+
+def _result(value: Future[ShardReport] | ShardReport) -> ShardReport:
+    return value if isinstance(value, ShardReport) else value.result()
+
+
+def _shards(items: Iterator[Any]) -> Iterator[list[Any]]:
+    while shard := list(islice(items, TRIALS_PER_SHARD)):
+        yield shard
+
+
+def _write_one(job: PreparationJob, number: int, items: list[Any]) -> ShardReport:
+    """Load, clean and write the trials of one shard."""
+    reader = reader_of(job.description)
+    report = ShardReport(quality=QualityReport(job.settings.thresholds))
+    kept: list[PreparedTrial] = []
+    pictures: list[str] = []
+    for item in items:
+        raw = reader.load(job.description, job.source, item)
+        trial = clean(raw, job.settings, report.quality)
+        if trial is None:
+            continue
+        trial = replace(trial, split=job.description.split.split(trial.name, trial.split))
+        ordered = job.description.ordered  # without order nothing comes last that could be cut off
+        kept.append(fit(trial, job.settings) if ordered else PreparedTrial(trial, None, cut=False))
+        pictures.append(_picture(job, trial, report))
+    report.trials = len(kept)
+    report.cut = sum(prepared.cut for prepared in kept)
+    report.fixations = sum(len(prepared.trial.scanpath or ()) for prepared in kept)
+    report.points = sum(len(prepared.trial.trajectory or ()) for prepared in kept)
+    write_shard(job.folder, number, kept, pictures, report)
+    return report
+
+
+def _picture(job: PreparationJob, trial: Trial, report: ShardReport) -> str:
+    """The trial's picture, relative to the root; "" when there is none."""
+    if job.pictures is None:
+        return ""
+    relative = picture_path(job.description, job.pictures, trial.name, trial.task)
+    if relative is None:
+        report.notes["trials whose picture is not there"] += 1
+        return ""
+    width_px, height_px = check_picture(job.pictures / relative)
+    if not trial.frame.same_shape(Frame(width_px, height_px)):
+        report.notes["trials whose picture has another shape than the gaze's frame"] += 1
+    return relative
+
+
+def _finish(job: PreparationJob, plan: dict[str, Any], count: int, report: ShardReport, out: Path) -> None:
+    """Join the shards, describe the result, and give it its name."""
+    folder = job.folder
+    if report.trials == 0:
+        raise InputError(f"no trial of {job.source} was kept: {'; '.join(str(report.quality).split(chr(10)))}")
+    words = join_shards(folder, count, report)
+    write_json(folder / QUALITY, report.as_dict())
+    names = (*INDEX_FILES, *DATA_FILES, QUALITY)
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "dataset": job.description.name,
+        "trials": report.trials,
+        "fixations": report.fixations,
+        "points": report.points,
+        "description": plan["description"],
+        "settings": plan["settings"],
+        "pictures_root": plan["pictures_root"],
+        "plan_sha256": _digest(plan),
+        "index_sha256": index_checksum(folder),
+        "bytes": {name: (folder / name).stat().st_size for name in names},
+        "words": words,
+    }
+    write_json(folder / MANIFEST, manifest)
+    if out.exists():
+        shutil.rmtree(out)
+    folder.rename(out)
+    remove_shards(out)
+    (out / PLAN).unlink(missing_ok=True)

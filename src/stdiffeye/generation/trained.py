@@ -1,0 +1,333 @@
+"""A trained system, ready to look at pictures.
+
+>>> import stdiffeye
+>>> model = stdiffeye.load()                                     # doctest: +SKIP
+>>> gaze = model.generate("photo.jpg", samples=10, seconds=3)    # doctest: +SKIP
+>>> gaze[0].scanpath                                             # doctest: +SKIP
+Scanpath(10 fixations, 2.81 s, 1024×768 px)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from stdiffeye.diffusion import viewer_seeds
+from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
+from stdiffeye.encoders.choose import located
+from stdiffeye.encoders.picture import Picture
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, extract
+from stdiffeye.generation.request import Request
+from stdiffeye.io.pictures import PICTURE_SUFFIXES
+from stdiffeye.systems.base import Likelihood, Query, SamplingOptions, TrainableSystem
+from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES
+from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage
+from stdiffeye.systems.cores import batched, on_cores, one_core, shared
+from stdiffeye.systems.presets import SystemConfig
+from stdiffeye.training.checkpoint import load_weights
+from stdiffeye.training.run import read_run, weights_file
+from stdiffeye.training.shipped import find_model
+
+VIEWERS_AT_ONCE = (
+    CANDIDATES  # of a picture, per pass: memory stays small, larger gains no speed, fewer draw a pool again
+)
+
+SAMPLES_PER_REPORT = 5
+
+Gaze = TypeVar("Gaze", Scanpath, "Generated")
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generated(Trajectory):
+    """A generated trajectory that knows the scanpath it was drawn from, where there is one."""
+
+    drawn_from: Scanpath | None = None
+
+    @property
+    def scanpath(self) -> Scanpath:
+        """Its fixations: those it was drawn from, else those that Judd's rule finds in its samples.
+
+        `stdiffeye.gaze.extract(trajectory, method)` finds them in the samples by any method.
+        """
+        return extract(self) if self.drawn_from is None else self.drawn_from
+
+
+ProgressCallback = Callable[[int, int], None]
+"""Called with how much is done and how much there is: samples, counted once for each stage that makes them."""
+
+
+class Tally:
+    """Counts what is done, from any thread, and tells whoever wants to know."""
+
+    def __init__(self, total: int, progress: ProgressCallback | None) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+        self._lock = Lock()
+
+    def add(self, count: int) -> None:
+        if self._progress is not None:
+            with self._lock:
+                self._done += count
+                self._progress(self._done, self._total)
+
+    @property
+    def at_once(self) -> int | None:
+        """Samples that are made between two reports; None where nobody listens."""
+        return None if self._progress is None else SAMPLES_PER_REPORT
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """A request under way: the cores that the samples of one picture are shared among, and who counts them."""
+
+    request: Request
+    cores: int
+    tally: Tally
+
+    @property
+    def options(self) -> SamplingOptions:
+        request = self.request
+        return SamplingOptions(
+            request.steps, request.sampler, request.guidance, representative=request.representative, cores=self.cores
+        )
+
+    def share(self, work: Callable[[list[int]], list[Item]], seeds: list[int]) -> list[Item]:
+        """`work` of the seeds, shared among the cores and counted."""
+
+        def counted(some: list[int]) -> list[Item]:
+            made = work(some)
+            self.tally.add(len(made))
+            return made
+
+        return shared(counted, seeds, self.cores, self.tally.at_once)
+
+
+class Model:
+    """A trained system. Make one with `load`."""
+
+    def __init__(self, config: SystemConfig, stages: dict[str, TrainableSystem], name: str) -> None:
+        self.config, self.stages, self.name = config, stages, name
+        self.encoder = picture_encoder(config.encoder) if self.first.needs_pictures else None
+
+    def __repr__(self) -> str:
+        size = sum(p.numel() for stage in self.stages.values() for p in stage.parameters()) / 1e6
+        return f"Model({self.name}: {self.config.system}, {size:.1f} M parameters)"
+
+    @property
+    def first(self) -> TrainableSystem:
+        """The stage that looks at the picture."""
+        return next(iter(self.stages.values()))
+
+    @property
+    def fine(self) -> TrajectoryStage | None:
+        stage = self.stages.get("trajectory")
+        return stage if isinstance(stage, TrajectoryStage) else None
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """Data sets whose viewing style can be asked for; the first is the default."""
+        return tuple(getattr(self.first.config, "sets", ()))
+
+    @property
+    def generates_trajectories(self) -> bool:
+        """Whether there is gaze over time, not scanpaths alone."""
+        return self.first.generates_trajectories or (self.first.generates_scanpaths and self.fine is not None)
+
+    def generate(
+        self, picture: Picture, request: Request | None = None, progress: ProgressCallback | None = None, **fields: Any
+    ) -> GazeList[Generated]:
+        """Trajectories of several viewers of a picture, in its pixels.
+
+        Parameters
+        ----------
+        picture : file, PIL image or array.
+        request : what is wanted; None for the defaults.
+        progress : called as `progress(done, total)` while samples are generated.
+        fields : fields of `Request` that differ, as `samples=10, seconds=3`.
+        """
+        request = replace(request or Request(), **fields)
+        return GazeList(next(iter(self.generate_many([picture], request, progress))))
+
+    def scanpaths(
+        self, picture: Picture, request: Request | None = None, progress: ProgressCallback | None = None, **fields: Any
+    ) -> GazeList[Scanpath]:
+        """Scanpaths alone, which is faster; parameters as in `generate`."""
+        request = replace(request or Request(), **fields)
+        return GazeList(next(iter(self.scanpaths_of_many([picture], request, progress))))
+
+    def log_density(
+        self, picture: Picture, history_px: ArrayLike = (), task: str | None = None, style: str | None = None
+    ) -> NDArray[np.float64]:
+        """(rows, columns) log-probability of the cells of a grid for the next fixation, for systems that state one.
+
+        Parameters
+        ----------
+        history_px : (n, 2) fixations so far, oldest first, in pixels of the picture; none for the first fixation.
+        """
+        stage = self._likelihood()
+        return stage.log_density(self._looked_at(picture, task, style), history_px)
+
+    def information_gain(
+        self, picture: Picture, scanpaths: Sequence[Scanpath], task: str | None = None, style: str | None = None
+    ) -> float:
+        """Bits per fixation of people's scanpaths that picture and history tell beyond the centre bias."""
+        stage = self._likelihood()
+        if not any(len(path) for path in scanpaths):
+            raise InputError("the information gain of no fixation is not defined: give at least one scanpath")
+        return stage.information_gain(self._looked_at(picture, task, style), scanpaths)
+
+    def _likelihood(self) -> Likelihood:
+        if not isinstance(self.first, Likelihood):
+            raise InputError(
+                f"{self.name} ({self.config.system}) draws gaze but states no likelihood of the next fixation: "
+                "deepgaze3 does, see `stdiffeye train deepgaze3`"
+            )
+        return self.first
+
+    def _looked_at(self, picture: Picture, task: str | None, style: str | None) -> Query:
+        request = Request(task=task or "")
+        return self._look(picture, self._words(request.task), self._style(style), request)[0]
+
+    def scanpaths_of_many(
+        self, pictures: Sequence[Picture], request: Request, progress: ProgressCallback | None = None
+    ) -> Iterator[list[Scanpath]]:
+        """Scanpaths of each picture, a core busy with each."""
+        first = self.first
+        if first.generates_trajectories or not first.generates_scanpaths:
+            for trajectories in self.generate_many(pictures, request, progress):
+                yield [trajectory.scanpath for trajectory in trajectories]
+            return
+        yield from self._of_each(pictures, request, self._scanpaths, Tally(len(pictures) * request.samples, progress))
+
+    def generate_many(
+        self, pictures: Sequence[Picture], request: Request, progress: ProgressCallback | None = None
+    ) -> Iterator[list[Generated]]:
+        """Trajectories of each picture, a core busy with each."""
+        if not self.first.generates_trajectories and not self.first.generates_scanpaths:
+            raise InputError(f"{self.name} draws no gaze: it is an encoder, to train other systems with")
+        if not self.first.generates_trajectories and self.fine is None:
+            raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
+        stages = 1 if self.first.generates_trajectories else 2
+        tally = Tally(len(pictures) * request.samples * stages, progress)
+        yield from self._of_each(pictures, request, self._trajectories, tally)
+
+    def _of_each(
+        self,
+        pictures: Sequence[Picture],
+        request: Request,
+        draw: Callable[[Query, list[int], Sampling], list[Gaze]],
+        tally: Tally,
+    ) -> Iterator[list[Gaze]]:
+        """What `draw` draws of each picture; the viewers of a lone picture are shared among the cores."""
+        words, style = self._words(request.task), self._style(request.style)
+
+        def all_of(picture: Picture, cores: int = 1) -> list[Gaze]:
+            query, seeds = self._look(picture, words, style, request)
+            sampling = Sampling(request, cores, tally)
+            return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in draw(query, some, sampling)]
+
+        if len(pictures) != 1:
+            yield from on_cores(all_of, pictures)
+            return
+        with one_core() as cores:
+            gaze = all_of(pictures[0], cores)
+        yield gaze
+
+    def _look(self, picture: Picture, words: torch.Tensor, style: str, request: Request) -> tuple[Query, list[int]]:
+        """A picture, encoded, and a seed for each of its viewers."""
+        image = load_picture(picture)
+        features = None if self.encoder is None else self.encoder.encode([image])
+        frame = Frame(image.width, image.height, request.px_per_degree)
+        seeds = sample_seeds(request.seed, image.tobytes(), request.task, request.samples)
+        fill = request.fill and request.seconds is not None
+        return Query(features, words, frame, request.seconds, style, fill), seeds
+
+    def _scanpaths(self, query: Query, seeds: list[int], sampling: Sampling) -> list[Scanpath]:
+        def draw(some: list[int]) -> list[Scanpath]:
+            return self.first.scanpaths([query], [some], sampling.options)[0]
+
+        if not self.first.shares_samples_among_cores:
+            return sampling.share(draw, seeds)
+        paths = draw(seeds)
+        sampling.tally.add(len(paths))
+        return paths
+
+    def _trajectories(self, query: Query, seeds: list[int], sampling: Sampling) -> list[Generated]:
+        request, options, fine = sampling.request, sampling.options, self.fine
+        if self.first.generates_trajectories:
+            drawn = sampling.share(lambda some: self.first.trajectories([query], [some], options)[0], seeds)
+            return [_generated(one, None) for one in drawn]
+        assert fine is not None
+        paths = dict(zip(seeds, self._scanpaths(query, seeds, sampling), strict=True))
+
+        def move(some: list[int]) -> list[Trajectory]:
+            theirs = [paths[seed] for seed in some]
+            return fine.animate(theirs, some, request.precision_deg, options, request.px_per_degree, query.fill)
+
+        return [_generated(one, paths[seed]) for seed, one in zip(seeds, sampling.share(move, seeds), strict=True)]
+
+    def _words(self, task: str) -> torch.Tensor:
+        if not task:
+            return torch.zeros(1, 512)
+        return text_encoder(self.config.text).encode(task)[None]
+
+    def _style(self, style: str | None) -> str:
+        if style is None:
+            return self.config.default_style or (self.styles[0] if self.styles else "")
+        if style and style not in self.styles:
+            raise InputError(f"{self.name} knows no style {style!r}: it knows {', '.join(self.styles) or 'none'}")
+        return style
+
+
+def load(name_or_path: str | Path | None = None, task: str = "", device: str = "cpu") -> Model:
+    """A shipped model by name, or a run's folder; by default `freeview`, or `search` where there is a task."""
+    folder = find_model(name_or_path, task)
+    config = read_run(folder)
+    stages = config.build()
+    for name, stage in list(stages.items()):
+        try:
+            path = weights_file(folder, name)
+        except InputError:
+            if name == next(iter(stages)):
+                raise
+            del stages[name]  # a half that was not trained: scanpaths alone still work
+            continue
+        load_weights(path, stage)
+        stage.eval().requires_grad_(False).to(device)
+    return Model(replace(config, encoder=located(config.encoder, folder)), stages, folder.name)
+
+
+def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:
+    """A seed per sample that depends on the picture's content, the task and the sample's number, nothing else."""
+    content = hashlib.blake2b(picture, digest_size=16).digest()
+    viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
+    return viewer_seeds(int.from_bytes(viewers, "big"), samples)
+
+
+def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:
+    return Generated(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, drawn_from=path)
+
+
+def pictures_in(sources: Sequence[str | Path]) -> list[Path]:
+    """Pictures named by files and folders, in order."""
+    found: list[Path] = []
+    for source in map(Path, sources):
+        if source.is_dir():
+            inside = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURE_SUFFIXES)
+            if not inside:
+                raise InputError(f"there is no picture in {source}: expected {', '.join(PICTURE_SUFFIXES)}")
+            found += inside
+        elif source.is_file():
+            found.append(source)
+        else:
+            raise InputError(f"there is no picture {source}: check the name")
+    return found

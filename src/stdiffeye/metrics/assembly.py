@@ -1,0 +1,144 @@
+"""From rows of scores to a `Result`: averages, intervals, gaps closed, tests between systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+
+from stdiffeye.arrays import Floats
+from stdiffeye.metrics import bootstrap
+from stdiffeye.metrics.bootstrap import Replicates
+from stdiffeye.metrics.references import Humans, Row
+from stdiffeye.metrics.result import GAP, Difference, Estimate, Key, Result
+from stdiffeye.metrics.settings import EvaluationSettings
+from stdiffeye.metrics.spec import METRICS
+
+Table = dict[str, dict[str, Replicates]]
+
+
+def assemble(
+    settings: EvaluationSettings,
+    humans: Humans,
+    keys: list[Key],
+    rows: Mapping[str, Row],
+    references: tuple[str, ...],
+    compare: bool,
+    notes: list[str],
+) -> Result:
+    """Average rows over stimuli, with intervals, gaps closed and comparisons.
+
+    Parameters
+    ----------
+    settings : EvaluationSettings
+        How to average.
+    humans : Humans
+        The human side, which also computes the reference rows.
+    keys : list of (str, str)
+        (name, task) of the stimuli, in the order of the rows' values.
+    rows : dict of str to Row
+        Scores of each system.
+    references : tuple of str
+        Which reference rows to add.
+    compare : bool
+        Whether to test the systems against each other.
+    notes : list of str
+        What was left out and why; joins the result.
+
+    Returns
+    -------
+    Result
+        What `evaluate` returns.
+    """
+    weights = bootstrap.resamples(len(keys), settings.replicates, settings.seed)
+    every = {**rows, **{name: humans.reference(name) for name in references}}
+    averages = {name: _averages(row, settings, weights) for name, row in every.items()}
+    systems = {name: _estimates(averages[name], row) for name, row in every.items()}
+    closed = {}
+    if references:
+        closed = {name: _gaps(averages[name], averages["human"], averages["shuffled"]) for name in rows}
+    gaps = {name: _with_mean(table) for name, table in closed.items()}
+    pairs = list(combinations(rows, 2)) if compare else []
+    differences = [row for pair in pairs for row in (*_differences(*pair, averages), *_gap_differences(*pair, closed))]
+    described = {**vars(settings), "metrics": [spec.name for spec in humans.chosen]}
+    described["protocols"] = list(settings.protocols)
+    return Result(systems, references, gaps, differences, keys, described, notes, humans.context.centres_px)
+
+
+def _averages(row: Row, settings: EvaluationSettings, weights: Floats) -> Table:
+    table: Table = {}
+    for protocol in settings.protocols:
+        if protocol == "kld":
+            table[protocol] = {name: bootstrap.of_histograms(one, weights) for name, one in row.histograms.items()}
+        else:
+            table[protocol] = {
+                name: bootstrap.of_series(one, settings.pooled(name), weights)
+                for name, one in row.series[protocol].items()
+            }
+    return table
+
+
+def _estimates(table: Table, row: Row) -> dict[str, dict[str, Estimate]]:
+    out: dict[str, dict[str, Estimate]] = {}
+    for protocol, metrics in table.items():
+        out[protocol] = {}
+        for name, one in metrics.items():
+            if protocol == "kld":
+                n, values = row.histograms[name].stimuli, None
+            else:
+                values = row.series[protocol][name].value
+                n = int((~np.isnan(values)).sum())
+            low, high = one.interval
+            out[protocol][name] = Estimate(one.value, low, high, n, row.undefined[name], values)
+    return out
+
+
+def _gaps(model: Table, human: Table, shuffled: Table) -> Table:
+    return {
+        protocol: {
+            name: bootstrap.gap_closed(one, human[protocol][name], shuffled[protocol][name])
+            for name, one in metrics.items()
+        }
+        for protocol, metrics in model.items()
+    }
+
+
+def _with_mean(gaps: Table) -> dict[str, dict[str, Estimate]]:
+    out: dict[str, dict[str, Estimate]] = {}
+    for protocol, metrics in gaps.items():
+        defined = [one for one in metrics.values() if np.isfinite(one.value)]
+        mean = {"mean": bootstrap.mean_of(defined)} if defined else {}
+        out[protocol] = {
+            name: Estimate(one.value, *one.interval, n=0, undefined=0) for name, one in {**metrics, **mean}.items()
+        }
+    return out
+
+
+def _differences(one: str, other: str, averages: Mapping[str, Table]) -> list[Difference]:
+    rows = []
+    for protocol, metrics in averages[one].items():
+        for name in metrics:
+            if name not in averages[other][protocol]:
+                continue
+            difference, p = bootstrap.difference(metrics[name], averages[other][protocol][name])
+            value = difference.value
+            lower = protocol == "kld" or METRICS[name].direction == "lower"
+            better = "" if np.isnan(value) or value == 0 else (one if (value < 0) == lower else other)
+            rows.append(Difference(one, other, protocol, name, value, *difference.interval, p, better))
+    return rows
+
+
+def _gap_differences(one: str, other: str, closed: Mapping[str, Table]) -> list[Difference]:
+    """Per protocol the gap closed, on average over the metrics that both have."""
+    rows = []
+    for protocol, metrics in closed.get(one, {}).items():
+        theirs = closed[other][protocol]
+        shared = [n for n, gap in metrics.items() if n in theirs and np.isfinite([gap.value, theirs[n].value]).all()]
+        if not shared:
+            continue
+        means = [bootstrap.mean_of([table[name] for name in shared]) for table in (metrics, theirs)]
+        difference, p = bootstrap.difference(*means)
+        better = "" if difference.value == 0 else (one if difference.value > 0 else other)
+        rows.append(Difference(one, other, protocol, GAP, difference.value, *difference.interval, p, better))
+    return rows

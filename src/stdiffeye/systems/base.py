@@ -1,0 +1,166 @@
+"""What the training loop needs of anything that it trains."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from stdiffeye.data.batches import Stimulus
+from stdiffeye.data.store import Store
+from stdiffeye.diffusion import SamplerName
+from stdiffeye.encoders import TextEncoder
+from stdiffeye.encoders.cache import FeatureCache
+from stdiffeye.errors import InputError
+from stdiffeye.gaze import Frame, Scanpath, Trajectory
+from stdiffeye.model.image import TEXT_WIDTH
+from stdiffeye.systems.step_random import ALONE, Ranks, StepRandom
+
+Seeds = Sequence[Sequence[int]]
+"""For each look, one seed per sample."""
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """How much one step sees."""
+
+    stimuli: int
+    """Pictures per step (all processes together); stages without pictures multiply it by `viewers`."""
+    viewers: int
+    """Trials per picture."""
+    seed: int = 0
+    ranks: Ranks = ALONE
+    device: torch.device | str = "cpu"
+    dataset_exponent: float = 0.5
+    """How stores are mixed: 1 by their pictures, 0 all alike."""
+
+
+@dataclass
+class Sources:
+    """Where a stage's data come from."""
+
+    stores: Sequence[Store]
+    features: FeatureCache | None = None
+    """Pictures' features; None for stages that need no picture."""
+    text_encoder: TextEncoder | None = None
+    """None for free viewing alone."""
+
+    def text_embedding(self, task: str) -> Tensor:
+        """(512,) of a task's words; zeros for free viewing."""
+        if not task:
+            return torch.zeros(TEXT_WIDTH)
+        if self.text_encoder is None:
+            raise InputError(f"the task {task!r} needs a text encoder")
+        return self.text_encoder.encode(task)
+
+    def query(self, stimulus: Stimulus, frame: Frame, seconds: float | None, flip: bool = False) -> Query:
+        """A stimulus of the stores, ready to be looked at."""
+        features = None
+        if self.features is not None and stimulus.picture is not None:
+            features = torch.from_numpy(self.features.get([stimulus.picture], flip)).float()
+        return Query(features, self.text_embedding(stimulus.task)[None], frame, seconds, stimulus.dataset)
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is to be looked at: a stimulus, for how long, and the frame that its gaze is wanted in."""
+
+    features: Tensor | None  # (1, N, C) of the picture
+    text_embedding: Tensor  # (1, 512) of the task
+    frame: Frame
+    seconds: float | None = None
+    style: str = ""
+    """Data set whose viewing style is wanted; "" for any."""
+    fill: bool = False
+    """Whether the gaze must last all of `seconds`. Trials of people do not: the tracker lost some of the time."""
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """How gaze is drawn; None leaves the choice to the model's configuration."""
+
+    steps: int | None = None
+    sampler: SamplerName | None = None
+    guidance: float | None = None
+    """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
+    representative: bool = False
+    """Samples are stratified (`diffusion.noise`) and chosen to cover what people do (`representatives`)."""
+    cores: int = 1
+    """Cores that the viewers of one picture are shared among; what is drawn does not depend on it."""
+
+    def guidance_or(self, usual: float) -> float:
+        return usual if self.guidance is None else self.guidance
+
+
+AS_CONFIGURED = SamplingOptions()
+
+
+class Batches(Protocol):
+    """A data source: the batch of a step, as this process's tensors."""
+
+    def batch(self, step: int) -> Any: ...
+
+
+@runtime_checkable
+class Likelihood(Protocol):
+    """A stage that states how likely every place is to be looked at next."""
+
+    def log_density(self, query: Query, history_px: ArrayLike = ()) -> NDArray[np.float64]:
+        """(rows, columns) log-probability of the cells for the next fixation, given those so far."""
+        ...
+
+    def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
+        """Bits per fixation of these scanpaths that picture and history tell beyond the centre bias."""
+        ...
+
+
+class TrainableSystem(nn.Module):
+    """A network that is trained by itself: a whole system, or one half of one."""
+
+    config: Any
+    needs_pictures: bool = True
+    needs_order: bool = True
+    """Whether it learns the order of fixations; otherwise stores that have none serve as well."""
+    generates_scanpaths: bool = False
+    generates_trajectories: bool = False
+    shares_samples_among_cores: bool = False
+    """Whether more viewers are drawn than are asked for, which it shares among the cores by itself."""
+
+    def style_number(self, dataset: str) -> int:
+        """1-based number of a data set's viewing style; 0, any, for one that was not trained on."""
+        return self.config.sets.index(dataset) + 1 if dataset in self.config.sets else 0
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """The weights in the order of `parameters()`; `rate` is a group's multiple of the learning rate."""
+        return [{"params": list(self.parameters()), "rate": 1.0}]
+
+    @abstractmethod
+    def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> Batches:
+        """Batches of a split of the stores, changed at random where `augment` says so."""
+
+    @abstractmethod
+    def loss(self, batch: Any, random: StepRandom) -> dict[str, Tensor]:
+        """The stages of the loss by name; `total` is what is minimised."""
+
+    def scanpaths(
+        self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
+    ) -> list[list[Scanpath]]:
+        """For each look one scanpath per seed (as many for each), where the stage draws scanpaths."""
+        raise TypeError(f"{type(self).__name__} draws no scanpaths")
+
+    def trajectories(self, queries: Sequence[Query], seeds: Seeds, options: SamplingOptions) -> list[list[Trajectory]]:
+        """For each look one trajectory per seed, where the stage draws them without a scanpath."""
+        raise TypeError(f"{type(self).__name__} draws no trajectories")
+
+    def extra_state(self) -> dict[str, Tensor]:
+        """What else must survive a restart (the loss-aware step sampler)."""
+        return {}
+
+    def load_extra_state(self, state: dict[str, Tensor]) -> None:
+        """Take back what `extra_state` gave."""

@@ -1,0 +1,225 @@
+"""How the scanpath stage samples: how many fixations, then the fixations, then scanpaths of the time asked for.
+
+A trial longer than the tokens hold, or than people were recorded for, goes on in a second sample that begins where the
+first one ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stdiffeye.diffusion import (
+    MULTISTEP,
+    Levels,
+    NoiseSource,
+    Prediction,
+    begin,
+    categorical,
+    estimate_z0,
+    multistep,
+    noise_of,
+    sample,
+)
+from stdiffeye.gaze import Scanpath
+from stdiffeye.gaze.timeline import clip_to, end_s, joined, onset_s, rescale_time, stretch_gaps
+from stdiffeye.model.conditions import Conditions
+from stdiffeye.model.fixation_tokens import CHANNELS, SampledScanpaths, from_tokens, position_to_token
+from stdiffeye.model.layers import EncodedImage
+from stdiffeye.model.tokens import token_mask
+from stdiffeye.systems.base import Query, SamplingOptions
+from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES, select_representatives
+from stdiffeye.systems.cores import on_cores
+
+if TYPE_CHECKING:
+    from stdiffeye.gaze.types import Floats
+    from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
+
+PREDICTION: Prediction = "v"
+BEYOND_S = 0.6  # people's last fixations end before the picture goes: a continuation asks for more time, and is clipped
+MOST_STRETCH = 1.6  # of a trial that must fit the time asked for; a much shorter one goes on, a much longer one is cut
+SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
+MAX_CONTINUATIONS = 8
+PURE_NOISE = 1e-3  # signal below which tokens are noise: their estimate depends on the conditions alone
+
+
+def sample_scanpaths(
+    stage: ScanpathStage, query: Query, seeds: Sequence[int], options: SamplingOptions
+) -> list[Scanpath]:
+    """One scanpath per seed; representative ones are chosen among the candidates that share their numbers."""
+    sampler = QuerySampler(stage, query, options)
+    if not options.representative or sampler.solver not in MULTISTEP:
+        return sampler.independent(seeds)
+    paths, size = [], stage.of_style(stage.config.candidates, query.style, CANDIDATES)
+    for number, some in groupby(seeds, lambda seed: seed // size):
+        candidates = range(number * size, (number + 1) * size)
+        paths += sampler.representative(candidates, [seed % size for seed in some])
+    return paths
+
+
+@dataclass(frozen=True)
+class ScanpathDenoiser:
+    """ẑ0 of the noisy tokens of B scanpaths on one image."""
+
+    stage: ScanpathStage
+    image: EncodedImage
+    blank: EncodedImage | None  # the same without the image, for guidance
+    guidance: float
+    conditions: Conditions  # B rows, with the length
+    context: Tensor  # (B, D) embedded
+    first: Tensor | None = None  # (B, 2) where the first fixation is given
+    cores: int = 1
+
+    def select(self, rows: Tensor) -> ScanpathDenoiser:
+        """The same for some of the scanpaths."""
+        return replace(self, conditions=self.conditions.select(rows), context=self.context[rows])
+
+    def __call__(self, z: Tensor, step: int) -> Tensor:
+        device = self.context.device
+        if float(self.stage.schedule.alpha[step]) < PURE_NOISE:
+            rows, kind = self.conditions.kinds()
+            any_noise = NoiseSource([0]).fresh(z.shape[1], CHANNELS).to(device)
+            z0 = self._estimate(any_noise.expand(len(rows), -1, -1), step, rows)[kind]
+        else:
+            z, rows = z.to(device), torch.arange(len(z), device=device)
+            shares = zip(z.chunk(self.cores), rows.chunk(self.cores), strict=True)
+            z0 = torch.cat(list(on_cores(lambda some: self._estimate(some[0], step, some[1]), shares, self.cores)))
+        if self.first is not None:
+            z0 = torch.cat([torch.cat([self.first, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)
+        return z0.cpu()
+
+    def _estimate(self, z: Tensor, step: int, rows: Tensor) -> Tensor:
+        now = torch.full((len(z),), step, device=z.device)
+        alpha, sigma = self.stage.schedule.at(now)
+        context, valid = self.context[rows], token_mask(self.conditions.length, z.shape[1])[rows]
+        output = self.stage.predict(z, now, context, self.image, valid)
+        if self.blank is not None:
+            without = self.stage.predict(z, now, context, self.blank, valid)
+            output = without + self.guidance * (output - without)
+        return estimate_z0(output, z, alpha, sigma, PREDICTION)
+
+
+class QuerySampler:
+    """Samples scanpaths of one query."""
+
+    def __init__(self, stage: ScanpathStage, query: Query, options: SamplingOptions) -> None:
+        self.stage, self.query, self.options = stage, query, options
+        self.solver = options.sampler or stage.config.sampler
+        self.guidance = options.guidance_or(stage.config.guidance)
+        self.style, self.image, self.blank = stage.encode_query(query, self.guidance)
+        self.longest_s = stage.longest_trained_s(query.style)
+        self.asked_s = stage.viewing_s(query.style) if query.seconds is None else query.seconds
+
+    def independent(self, seeds: Sequence[int]) -> list[Scanpath]:
+        """One scanpath per seed."""
+        noise = noise_of(seeds, self.options.representative)
+        denoiser = self._with_lengths(noise, np.zeros(len(seeds)))
+        tokens = self._sample_tokens(denoiser, noise)
+        paths = self._scanpaths(tokens, denoiser.conditions.length, self._rest_s(np.zeros(len(seeds))))
+        return self._continued(paths, noise)
+
+    def representative(self, candidates: Sequence[int], ranks: Sequence[int]) -> list[Scanpath]:
+        """Those of `ranks` among the candidates, ordered by how well the first few stand for all of them.
+
+        All candidates are sampled half of the way, where their estimates are drafts; the chosen ones go on.
+        """
+        noise, start_s = noise_of(candidates, True), np.zeros(len(candidates))
+        denoiser = self._with_lengths(noise, start_s)
+        levels = Levels.of(self.solver, self.stage.schedule, self._steps)
+        corrected = self.solver == "unipc"
+        at = levels.numbered(denoiser)
+        state = begin(at, levels.start(noise, (self.stage.max_fixations, CHANNELS)))
+        state = multistep(at, state, levels.schedule, corrected, until=len(levels.steps) // 2)
+        drafts = self._scanpaths(state.z0_hat, denoiser.conditions.length, self._rest_s(start_s))
+        order = select_representatives(drafts, max(ranks) + 1)
+        rows = torch.tensor([order[rank] for rank in ranks])
+        noise, denoiser = noise.of(rows.tolist()), denoiser.select(rows.to(denoiser.context.device))
+        state = multistep(levels.numbered(denoiser), state.select(rows), levels.schedule, corrected)
+        paths = self._scanpaths(state.z0_hat, denoiser.conditions.length, self._rest_s(np.zeros(len(rows))))
+        return self._continued(paths, noise)
+
+    @property
+    def _steps(self) -> int:
+        return self.options.steps or self.stage.config.sampling_steps
+
+    # ---------------------------------------------------------------- 1. how many fixations
+
+    def _with_lengths(
+        self, noise: NoiseSource, start_s: Floats, beyond_s: float = 0.0, first_xy: Tensor | None = None
+    ) -> ScanpathDenoiser:
+        """Sample the number of fixations, given style and time: the denoiser of so many tokens."""
+        conditions = self._conditions(self._rest_s(start_s, beyond_s), start_s)
+        logits = self.stage.length_logits(self.image, conditions)
+        length = categorical(logits, noise.uniform().to(self.style.device)) + 1
+        conditions = replace(conditions, length=length)
+        first = None if first_xy is None else position_to_token(first_xy)
+        context = self.stage.conditions(conditions)
+        return ScanpathDenoiser(
+            self.stage, self.image, self.blank, self.guidance, conditions, context, first, self.options.cores
+        )
+
+    def _conditions(self, rest_s: Floats, start_s: Floats) -> Conditions:
+        """Conditions for times of any length: `rest_s` is asked for, after as much as was trained on."""
+        start = np.minimum(start_s, self.longest_s - np.nan_to_num(rest_s))
+        until, since = (torch.from_numpy(np.asarray(v, dtype=np.float32)) for v in (start + rest_s, start))
+        device = self.style.device
+        return Conditions.asked(self.style.expand(len(start_s)), until.to(device), since.to(device))
+
+    def _rest_s(self, start_s: Floats, beyond_s: float = 0.0) -> Floats:
+        """Time that is left, as far as was trained on; NaN where none was asked for."""
+        return np.minimum(self.asked_s - start_s + beyond_s, self.longest_s)
+
+    # ---------------------------------------------------------------- 2. the fixations
+
+    def _sample_tokens(self, denoiser: ScanpathDenoiser, noise: NoiseSource) -> Tensor:
+        """(B, M, 4)."""
+        shape = (self.stage.max_fixations, CHANNELS)
+        return sample(self.solver, denoiser, self.stage.schedule, noise, shape, self._steps)
+
+    # ---------------------------------------------------------------- 3. scanpaths in time
+
+    def _scanpaths(self, tokens: Tensor, length: Tensor, within_s: Floats) -> list[Scanpath]:
+        frames = [self.query.frame] * len(tokens)
+        paths = SampledScanpaths(*from_tokens(tokens), length).scanpaths(frames)
+        return [self._in_time(path, seconds) for path, seconds in zip(paths, within_s.tolist(), strict=True)]
+
+    def _in_time(self, path: Scanpath, seconds: float) -> Scanpath:
+        """A scanpath that runs over its time is faster; one that stops short of it is slower, where it must last."""
+        recorded_s = self.stage.of_style(self.stage.config.recorded_s, self.query.style, 0.0)
+        until_s = min(seconds, recorded_s) if recorded_s else seconds
+        over, whole = end_s(path) / until_s, len(path) < self.stage.max_fixations
+        slower = recorded_s and whole and over >= 1 / MOST_STRETCH
+        if 1 < over <= MOST_STRETCH or (slower and over < 1):
+            path = rescale_time(path, until_s)
+        # People's trials lack some of the time that they looked for; here it passes between the fixations.
+        stretches = self.query.fill and whole and 1 < seconds / end_s(path) <= MOST_STRETCH
+        return stretch_gaps(path, seconds) if stretches else path
+
+    def _continued(self, paths: list[Scanpath], noise: NoiseSource) -> list[Scanpath]:
+        """Scanpaths that were cut by the number of tokens, or by the times trained on, go on where they ended."""
+        for _ in range(MAX_CONTINUATIONS):
+            open_rows = [row for row, path in enumerate(paths) if self._goes_on(path)]
+            if not open_rows:
+                break
+            start_s = np.array([onset_s(paths[row]) for row in open_rows])
+            last_xy = np.stack([self.query.frame.normalise(paths[row].xy_px[-1]) for row in open_rows])
+            beyond_s, rest_noise = 0.0 if self.query.fill else BEYOND_S, noise.of(open_rows)
+            first_xy = torch.from_numpy(last_xy.astype(np.float32)).to(self.style.device)
+            denoiser = self._with_lengths(rest_noise, start_s, beyond_s, first_xy)
+            tokens = self._sample_tokens(denoiser, rest_noise)
+            rest = self._scanpaths(tokens, denoiser.conditions.length, self._rest_s(start_s, beyond_s))
+            for row, more in zip(open_rows, rest, strict=True):
+                paths[row] = joined(paths[row], more)
+        if np.isnan(self.asked_s):
+            return paths
+        return [clip_to(path, self.asked_s, self.query.fill) for path in paths]
+
+    def _goes_on(self, path: Scanpath) -> bool:
+        cut = self.query.fill or len(path) >= self.stage.max_fixations or self.asked_s > self.longest_s
+        return cut and self.asked_s - end_s(path) > SHORTEST_REST_S

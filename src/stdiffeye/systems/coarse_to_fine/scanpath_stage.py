@@ -1,0 +1,132 @@
+"""The scanpath stage: a scanpath, given the picture, the task and the viewing time.
+
+The number of fixations is sampled first; the denoiser then sees exactly that many tokens. Its cross-attention to the
+image is a denoising attention (`model.layers.AttentionGeometry`), with a density of fixations that is learned along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from stdiffeye.data.batches import NO_CHANGE, Augment
+from stdiffeye.diffusion import add_noise, make_schedule, target
+from stdiffeye.gaze import Scanpath
+from stdiffeye.model.conditions import ConditionEmbedding, LengthHead
+from stdiffeye.model.denoiser import Denoiser
+from stdiffeye.model.fixation_tokens import CHANNELS, neighbourhood
+from stdiffeye.model.layers import AttentionGeometry, EncodedImage
+from stdiffeye.model.tokens import token_mask
+from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources
+from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
+from stdiffeye.systems.coarse_to_fine.scanpath_sampling import PREDICTION, sample_scanpaths
+from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
+from stdiffeye.systems.scanpath_data import ScanpathTensorBatches, ScanpathTensors
+from stdiffeye.systems.step_random import StepRandom
+
+LENGTH_WEIGHT = 0.05
+LONGEST_TRAINED_S = 5.0  # where the viewing time of a data set is not known
+
+Value = TypeVar("Value")
+
+
+class ScanpathStage(ImageConditionedDenoiser):
+    """p(scanpath | picture, task, viewing time)."""
+
+    generates_scanpaths = True
+    shares_samples_among_cores = True
+
+    def __init__(self, config: ScanpathStageConfig) -> None:
+        super().__init__()
+        self.config = config
+        width, styles, longest = config.denoiser.width, len(config.sets), config.denoiser.max_tokens
+        self._build_image_side(config.image, styles)
+        self.conditions = ConditionEmbedding(width, styles, longest)
+        self.length = LengthHead(width, longest)
+        self.denoiser = Denoiser(config.denoiser)
+        self.null_image = nn.Parameter(torch.zeros(width))
+        self.schedule = make_schedule(config.schedule, config.diffusion_steps)
+
+    @property
+    def max_fixations(self) -> int:
+        return self.config.denoiser.max_tokens
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        return self.config.image.rows, self.config.image.columns
+
+    def viewing_s(self, dataset: str) -> float:
+        """How long people looked in a data set that was trained on; NaN where it is not known."""
+        return self.of_style(self.config.viewing_s, dataset, np.nan)
+
+    def longest_trained_s(self, dataset: str) -> float:
+        """The same, with a usual value where it is not known."""
+        viewing_s = self.viewing_s(dataset)
+        return LONGEST_TRAINED_S if np.isnan(viewing_s) else viewing_s
+
+    def of_style(self, values: Sequence[Value], dataset: str, otherwise: Value) -> Value:
+        """The value that the configuration has for a data set."""
+        return dict(zip(self.config.sets, values, strict=False)).get(dataset, otherwise)
+
+    # ---------------------------------------------------------------- training
+
+    def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> ScanpathTensorBatches:
+        return ScanpathTensorBatches(
+            self, sources, split, plan, Augment(colour_jitter=self.config.colour_jitter) if augment else NO_CHANGE
+        )
+
+    def loss(self, batch: ScanpathTensors, random: StepRandom) -> dict[str, Tensor]:
+        config, x, (b, m, _) = self.config, batch, batch.tokens.shape
+        image_dropped = random.uniform(len(x.style)) < config.image_dropout
+        conditions = x.conditions.without(random.uniform(b, 2) < config.condition_dropout)
+        picture = self.encode_image(x.features, x.text_embedding, x.style, image_dropped)
+        step = (random.uniform(b) ** config.timestep_power * config.diffusion_steps).long()
+        noise = random.normal(b, m, CHANNELS)
+        # What the data do not say is pure noise at every level, as it will look to the sampler.
+        z0 = torch.where(x.known, x.tokens, random.normal(b, m, CHANNELS))
+        alpha, sigma = self.schedule.at(step)
+        valid = token_mask(x.conditions.length, m)
+        noisy, context, mirrored = add_noise(z0, noise, alpha, sigma), self.conditions(conditions), conditions.mirrored
+        output = self.predict(noisy, step, context, picture, valid, mirrored)
+        error = (output - target(z0, noise, alpha, sigma, PREDICTION)) ** 2
+        losses = {"denoise": random.mean(error, x.known)}
+        losses["length"] = F.cross_entropy(self.length_logits(picture, conditions), x.conditions.length - 1)
+        total = losses["denoise"] + LENGTH_WEIGHT * losses["length"]
+        if picture.log_density is not None:
+            entropy = -(x.density * picture.log_density).sum(-1)
+            losses["density"] = random.mean(entropy, ~image_dropped)
+            total = total + config.density_weight * losses["density"]
+        return losses | {"total": total}
+
+    # ---------------------------------------------------------------- the network
+
+    def predict(
+        self,
+        z: Tensor,
+        step: Tensor,
+        context: Tensor,
+        picture: EncodedImage,
+        valid: Tensor,
+        mirrored: Tensor | None = None,
+    ) -> Tensor:
+        """The network's output for noisy tokens z (B, M, 4) at `step` (B,)."""
+        alpha, sigma = self.schedule.at(step)
+        where = AttentionGeometry.of(z[..., :2], alpha, sigma, self.cell_std)
+        time = step.float() * (1000 / self.config.diffusion_steps)
+        near = neighbourhood(z[..., :2], valid, alpha, sigma) if self.config.denoiser.known else None
+        return self.denoiser(z, time, context, picture, valid, near, where, mirrored)
+
+    # ---------------------------------------------------------------- generation
+
+    @torch.inference_mode()
+    def scanpaths(
+        self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
+    ) -> list[list[Scanpath]]:
+        """For each query one scanpath per seed."""
+        # One picture at a time: a core is busy with ten viewers, and theirs do not depend on other pictures.
+        return [sample_scanpaths(self, query, row, options) for query, row in zip(queries, seeds, strict=True)]

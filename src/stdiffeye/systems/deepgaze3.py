@@ -1,0 +1,151 @@
+"""DeepGaze III: where the next fixation will be, given the picture and the last four fixations.
+
+M. Kümmerer, M. Bethge and T. S. A. Wallis, "DeepGaze III: Modeling free-viewing human scanpaths with deep learning",
+Journal of Vision 22(5), 2022. Written from the paper's equations.
+
+Kept: a read-out of frozen picture features, place by place, to one priority map; a scanpath network on maps of dx, dy
+and distance to each of the last four fixations; a selection network that joins both place by place; a Gaussian blur of
+learned width; the centre bias added in log space; a softmax over places, trained by the log-likelihood of the next
+fixation; scanpaths sampled fixation by fixation. It has no durations; the number of fixations is drawn from the
+training distribution.
+
+Left out: pre-training on SALICON and the mean over many trained copies (the budget is the same for every system);
+DenseNet features (every system here looks with the same encoder). Changed: words enter through the shared read-out, so
+that search can be trained; fewer than four past fixations are marked by a flag, so that the first fixation is modelled
+too, which the original takes as given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from stdiffeye.diffusion import NoiseSource, categorical
+from stdiffeye.gaze import Scanpath
+from stdiffeye.systems.base import Query, SamplingOptions
+from stdiffeye.systems.baseline import (
+    Baseline,
+    BaselineConfig,
+    BaselineInput,
+    Gaze,
+    Paths,
+    blurred,
+    cell_of,
+    in_cell,
+    perceptron,
+)
+from stdiffeye.systems.step_random import StepRandom
+
+MAPS = 4  # per past fixation: dx, dy, distance, and whether there is one
+
+
+@dataclass(frozen=True)
+class DeepGaze3Config(BaselineConfig):
+    """Sizes of the three small networks."""
+
+    history: int = 4
+    """Past fixations that are seen."""
+    hidden: int = 32
+    scanpath_maps: int = 16
+    """Maps that the scanpath network hands to the selection network."""
+
+
+class DeepGaze3(Baseline):
+    """p(next fixation | picture, last fixations) on the grid."""
+
+    config: DeepGaze3Config
+
+    def __init__(self, config: DeepGaze3Config) -> None:
+        super().__init__(config)
+        self.priority = nn.Sequential(
+            nn.LayerNorm(config.image.width), perceptron(config.image.width, config.hidden, config.hidden, 1)
+        )
+        self.scanpath = perceptron(MAPS * config.history, config.hidden, config.scanpath_maps)
+        self.selection = perceptron(1 + config.scanpath_maps, config.hidden, config.scanpath_maps, 1)
+        self.log_blur = nn.Parameter(torch.zeros(()))
+
+    def losses(self, seen: BaselineInput, gaze: Gaze, random: StepRandom) -> dict[str, Tensor]:
+        log_p = self._next(seen, self._histories(gaze.xy), gaze.valid)  # (n, N)
+        wanted = cell_of(gaze.xy, self.cells)[gaze.valid]  # (n,)
+        log_likelihood = random.mean(log_p.gather(1, wanted[:, None])[:, 0], torch.ones_like(wanted, dtype=torch.bool))
+        return {"total": -log_likelihood}
+
+    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
+        length = self.priors.draw_lengths(seen.per_row(seen.style), noise.uniform().to(seconds.device))
+        xy = torch.full((seen.rows, 0, 2), torch.nan, device=seconds.device)
+        everyone = torch.ones(seen.rows, 1, dtype=torch.bool, device=seconds.device)
+        for _ in range(int(length.max())):
+            log_p = self._next(seen, self._last(xy)[:, None], everyone)  # (B, N)
+            cell = categorical(log_p, noise.uniform().to(seconds.device))
+            xy = torch.cat([xy, in_cell(cell, noise, self.cells)[:, None]], 1)
+        return Paths(xy, length)
+
+    # ---------------------------------------------------------------- for users
+
+    @torch.no_grad()
+    def log_density(self, query: Query, history_px: ArrayLike = ()) -> NDArray[np.float64]:
+        """(rows, columns) log-probability of the cells for the next fixation.
+
+        Parameters
+        ----------
+        history_px : (n, 2) fixations so far, oldest first, in px of the look's frame.
+        """
+        past = query.frame.normalise(history_px) if np.size(history_px) else np.zeros((0, 2))
+        log_p = self._next(self.look_at([query]), self._last(self._row(past))[:, None], self._all(1))
+        return log_p.reshape(self.cells).double().cpu().numpy()
+
+    @torch.no_grad()
+    def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
+        """Bits per fixation of these scanpaths that picture and history tell beyond the centre bias."""
+        seen, gains = self.look_at([query]), []
+        bias = self.priors.log_centre_bias(seen.style)  # (1, N)
+        for path in scanpaths:
+            xy = self._row(path.frame.normalise(path.xy_px))  # (1, M, 2)
+            told = self._next(seen, self._histories(xy), self._all(len(path)))  # (M, N)
+            gains.append((told - bias).gather(1, cell_of(xy, self.cells).T)[:, 0])
+        return float(torch.cat(gains).mean()) / math.log(2)
+
+    def _row(self, xy: NDArray[np.float64]) -> Tensor:
+        """(n, 2) → (1, n, 2)."""
+        return torch.from_numpy(xy).float().to(self.position.device)[None]
+
+    def _all(self, count: int) -> Tensor:
+        return torch.ones(1, count, dtype=torch.bool, device=self.position.device)
+
+    # ---------------------------------------------------------------- the network
+
+    def _next(self, seen: BaselineInput, history: Tensor, wanted: Tensor) -> Tensor:
+        """(n, N) log-density for the steps of (B, T) that are `wanted`, given their histories (B, T, H, 2)."""
+        row = torch.arange(seen.rows, device=wanted.device)[:, None].expand_as(wanted)[wanted]  # (n,)
+        picture = row // seen.viewers  # (n,)
+        priority = self.priority(seen.tokens)[picture]  # (n, N, 1)
+        past = self.scanpath(self._maps(history[wanted]))  # (n, N, maps)
+        chosen = self.selection(torch.cat([priority.to(past.dtype), past], -1))[..., 0]  # (n, N)
+        smooth = blurred(chosen.float().unflatten(-1, self.cells), self.log_blur.exp()).flatten(-2)  # (n, N)
+        return (smooth + self.priors.log_centre_bias(seen.style)[picture]).log_softmax(-1)
+
+    def _maps(self, history: Tensor) -> Tensor:
+        """(n, H, 2) past fixations, NaN where there is none → (n, N, 4·H)."""
+        rows, columns = self.cells
+        shape = torch.tensor([1.0, rows / columns], device=history.device)  # in units of the picture's width
+        there = ~history.isnan().any(-1)  # (n, H)
+        apart = (self.position[:, None] - history.nan_to_num()[:, None]) * shape  # (n, N, H, 2)
+        flag = there[:, None, :, None].expand(-1, len(self.position), -1, 1).to(apart.dtype)  # (n, N, H, 1)
+        maps = torch.cat([apart * flag, apart.norm(dim=-1, keepdim=True) * flag, flag], -1)  # (n, N, H, 4)
+        return maps.flatten(-2)
+
+    def _histories(self, xy: Tensor) -> Tensor:
+        """(B, M, H, 2): before each of the fixations (B, M, 2), the last ones, newest first."""
+        padded = torch.nn.functional.pad(xy, (0, 0, self.config.history, 0), value=torch.nan)
+        return padded.unfold(1, self.config.history, 1)[:, :-1].transpose(-1, -2).flip(2)
+
+    def _last(self, xy: Tensor) -> Tensor:
+        """(B, H, 2): the last fixations of (B, n, 2), newest first, NaN where there are fewer."""
+        padded = torch.nn.functional.pad(xy, (0, 0, self.config.history, 0), value=torch.nan)
+        return padded[:, -self.config.history :].flip(1)

@@ -1,0 +1,74 @@
+"""What the image-conditioned denoisers share: the encoded image, its density, the length, and guidance.
+
+Both the scanpath stage of coarse to fine and the paper's form are a denoiser over gaze tokens that attends to an image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from stdiffeye.errors import InputError
+from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
+from stdiffeye.model.denoiser import Denoiser
+from stdiffeye.model.fixation_tokens import POSITION_STD, position_to_token
+from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres
+from stdiffeye.model.layers import EncodedImage
+from stdiffeye.model.unet import UNet
+from stdiffeye.systems.base import Query, TrainableSystem
+
+
+class ImageConditionedDenoiser(TrainableSystem):
+    """A denoiser of gaze tokens, given an image, the task's words, viewing style and time."""
+
+    fusion: Fusion
+    density: DensityHead | None
+    denoiser: Denoiser | UNet
+    conditions: ConditionEmbedding
+    length: LengthHead
+    null_image: nn.Parameter
+    position: Tensor
+    cell_std: float
+
+    def _build_image_side(self, config: ImageConfig, styles: int) -> None:
+        """The image's half of the network, and the positions of its tokens in the units of gaze tokens."""
+        self.fusion = Fusion(config)
+        self.density = DensityHead(config, styles) if config.density else None
+        self.register_buffer("position", position_to_token(grid_centres(config.rows, config.columns)), persistent=False)
+        # A cell is a square of even density: its standard deviation is its side / √12.
+        self.cell_std = (1 / config.rows + 1 / config.columns) / 2 / POSITION_STD / 12**0.5
+
+    def encode_image(
+        self, features: Tensor, text_embedding: Tensor, style: Tensor, dropped: Tensor | None = None
+    ) -> EncodedImage:
+        """Everything that depends on P images alone; `dropped` ones (P,) are blank, with their centre bias."""
+        target = self.fusion.target_map(features, text_embedding)  # (P, N), or None
+        v_joint = self.fusion(features, text_embedding, target)  # (P, N, D)
+        if dropped is not None:
+            v_joint = torch.where(dropped[:, None, None], self.null_image, v_joint)
+            target = None if target is None else torch.where(dropped[:, None], 0, target)
+        log_density = None if self.density is None else self.density(v_joint, style, target)  # (P, N)
+        return self.denoiser.encode_image(v_joint, self.position, log_density)
+
+    def encode_query(self, query: Query, guidance: float) -> tuple[Tensor, EncodedImage, EncodedImage | None]:
+        """The number of the style (1,), the encoded image and, for guidance other than 1, the blank one."""
+        device = self.position.device
+        features, text = features_of(query).to(device), query.text_embedding.to(device)
+        style = torch.tensor([self.style_number(query.style)], device=device)
+        everything = torch.ones(1, dtype=torch.bool, device=device)
+        blank = None if guidance == 1 else self.encode_image(features, text, style, everything)
+        return style, self.encode_image(features, text, style), blank
+
+    def length_logits(self, image: EncodedImage, conditions: Conditions) -> Tensor:
+        """(B, max) logits of 1, 2, … tokens."""
+        unknown = replace(conditions, length=torch.zeros_like(conditions.length))
+        return self.length.logits(image, self.conditions(unknown))
+
+
+def features_of(query: Query) -> Tensor:
+    """(1, N, C) features of the query's picture."""
+    if query.features is None:
+        raise InputError("this model needs a picture: the stimulus has none")
+    return query.features

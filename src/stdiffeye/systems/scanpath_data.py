@@ -1,0 +1,82 @@
+"""What the coarse half, and peers that draw scanpaths, are trained on: scanpaths of the stores as tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from stdiffeye.data.batches import Augment, ScanpathBatches
+from stdiffeye.errors import InputError
+from stdiffeye.model.conditions import Conditions
+from stdiffeye.model.fixation_tokens import to_tokens
+from stdiffeye.model.image import cell_shares
+from stdiffeye.model.tokens import token_mask
+from stdiffeye.systems.base import BatchPlan, Sources
+
+
+@dataclass
+class ScanpathTensors:
+    """P pictures and B = P·V scanpaths, ready for the network."""
+
+    features: Tensor  # (P, N, C)
+    text_embedding: Tensor  # (P, 512)
+    style: Tensor  # (P,)
+    density: Tensor  # (P, N) share of fixations in each cell
+    tokens: Tensor  # (B, M, 4)
+    known: Tensor  # (B, M, 4)
+    conditions: Conditions
+
+    def to(self, device: torch.device | str) -> ScanpathTensors:
+        return ScanpathTensors(*(getattr(self, system.name).to(device) for system in fields(self)))
+
+
+class Viewer(Protocol):
+    """What `ScanpathTensorBatches` asks of the system that it feeds."""
+
+    @property
+    def max_fixations(self) -> int: ...
+
+    @property
+    def cells(self) -> tuple[int, int]: ...
+
+    def style_number(self, dataset: str) -> int: ...
+
+
+class ScanpathTensorBatches:
+    """Scanpath batches of the stores as tensors, with the pictures' features; `augment` changes trials at random."""
+
+    def __init__(self, system: Viewer, sources: Sources, split: str, plan: BatchPlan, augment: Augment) -> None:
+        if sources.features is None:
+            raise InputError("this system looks at pictures: give it a feature cache")
+        self.source = ScanpathBatches(
+            sources.stores,
+            split,
+            plan.stimuli,
+            plan.viewers,
+            system.max_fixations,
+            plan.seed,
+            plan.dataset_exponent,
+            augment=augment,
+        )
+        self.features, self.sources, self.plan, self.system = sources.features, sources, plan, system
+
+    def batch(self, step: int) -> ScanpathTensors:
+        x, system = self.source.batch(step, self.plan.ranks.mine), self.system
+        pictures = [s.picture for s in x.stimuli if s.picture]
+        features = self.features.get(pictures, x.flip.tolist(), x.light.tolist())
+        text_embedding = torch.stack([self.sources.text_embedding(s.task) for s in x.stimuli])
+        style = torch.tensor([system.style_number(s.dataset) for s in x.stimuli])
+        tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
+        length = torch.from_numpy(x.length)
+        known = known & token_mask(length, tokens.shape[1])[..., None]
+        density = torch.stack([torch.from_numpy(cell_shares(places, *system.cells)) for places in x.places])
+        seconds, start, mirrored = map(torch.from_numpy, (x.seconds, x.start_s, x.flip))
+        viewers = self.plan.viewers
+        conditions = Conditions(
+            style.repeat_interleave(viewers), seconds, start, length, mirrored.repeat_interleave(viewers)
+        )
+        image = torch.from_numpy(features).to(self.plan.device).float()
+        return ScanpathTensors(image, text_embedding, style, density, tokens, known, conditions).to(self.plan.device)

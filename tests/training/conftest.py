@@ -1,0 +1,26 @@
+"""Stores that the training tests share; made once per session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from blob_gaze import World, make_recording_set, make_scanpath_set
+
+from stdiffeye.data.preparation import prepare
+from stdiffeye.systems.cores import one_core
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Threads that wait for each other on a busy machine cost many times the work itself."""
+    with one_core():
+        yield
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("world")
+    osie = prepare("osie", make_scanpath_set(folder / "osie"), folder / "stores" / "osie", quiet=True)
+    doves = prepare("doves", make_recording_set(folder / "doves"), folder / "stores" / "doves", quiet=True)
+    return World(osie.path, doves.path, folder / "cache")

@@ -1,0 +1,199 @@
+"""Killed at any moment, training goes on and ends with the weights that it would have had."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from blob_gaze import TINY, World
+from safetensors.torch import load_file
+
+from stdiffeye.errors import InputError
+from stdiffeye.systems.presets import TrainConfig
+from stdiffeye.training import loop, run
+from stdiffeye.training.run import train
+
+STEPS = 40
+CHANGES = (
+    *TINY,
+    "train.scanpath.stimuli=2",
+    f"train.scanpath.steps={STEPS}",
+    f"train.trajectory.steps={STEPS}",
+    *(
+        f"train.{part}.{key}"
+        for part in ("scanpath", "trajectory")
+        for key in ("checkpoint_every=7", "validate_every=15")
+    ),
+    "train.scanpath.validate_stimuli=3",
+    "train.scanpath.validate_samples=2",
+)
+KILLED_BY = -9
+PATIENCE_S = 120
+
+
+def rows_of(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def last_step(log: Path) -> int:
+    """Of a log that another process is writing."""
+    try:
+        return max(json.loads(line)["step"] for line in log.read_text().splitlines())
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def kill_after(world: World, out: Path, part: str, step: int, *flags: str) -> None:
+    """Start training in a process of its own, and kill it some steps after `step` of `part` was logged."""
+    command = [sys.executable, "-m", "stdiffeye", "train", "coarse-to-fine", *map(str, world.stores), "--out", str(out)]
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    command += ["--cache", str(world.cache), "--quiet", *flags]
+    process = subprocess.Popen(command, env=environment)
+    until = time.monotonic() + PATIENCE_S
+    while process.poll() is None and last_step(out / part / "log.jsonl") < step and time.monotonic() < until:
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == KILLED_BY
+
+
+def test_a_run_that_was_killed_twice_ends_with_the_same_weights(world, tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    train("coarse-to-fine", world.stores, whole, changes=CHANGES, cache=world.cache, quiet=True)
+    kill_after(world, broken, "scanpath", 20, "--set", *CHANGES)
+    kill_after(world, broken, "trajectory", 20, "--resume")
+    train("coarse-to-fine", world.stores, broken, resume=True, cache=world.cache, quiet=True)
+    for part in ("scanpath", "trajectory"):
+        for file in ("last.safetensors", "best.safetensors"):
+            one, other = load_file(whole / part / file), load_file(broken / part / file)
+            assert one.keys() == other.keys()
+            assert all(torch.equal(one[name], other[name]) for name in one)
+        for kind in ("total", "validation/score"):
+            logs = [[(row["step"], row[kind]) for row in rows_of(run / part) if kind in row] for run in (whole, broken)]
+            assert logs[0] == logs[1]
+            steps = [step for step, _ in logs[1]]
+            assert steps == sorted(set(steps))
+
+
+def test_going_on_with_a_finished_run_changes_nothing(world, tmp_path):
+    changes, folder = (*CHANGES, "train.trajectory.steps=16"), tmp_path / "trajectory"
+    train("coarse-to-fine", world.stores, tmp_path, changes=changes, only="trajectory", quiet=True)
+    weights, log = load_file(folder / "last.safetensors"), (folder / "log.jsonl").read_text()
+    train("coarse-to-fine", world.stores, tmp_path, resume=True, only="trajectory", quiet=True)
+    assert (folder / "log.jsonl").read_text() == log
+    again = load_file(folder / "last.safetensors")
+    assert all(torch.equal(again[name], weights[name]) for name in again.keys() | weights.keys())
+
+
+def test_a_finished_run_goes_on_with_more_steps(world, tmp_path):
+    train(
+        "coarse-to-fine",
+        world.stores,
+        tmp_path,
+        changes=(*CHANGES, "train.trajectory.steps=10"),
+        only="trajectory",
+        quiet=True,
+    )
+    train(
+        "coarse-to-fine",
+        world.stores,
+        tmp_path,
+        ["train.trajectory.steps=20"],
+        resume=True,
+        only="trajectory",
+        quiet=True,
+    )
+    assert rows_of(tmp_path / "trajectory")[-1]["step"] == 20
+
+
+def test_a_log_that_was_cut_short_in_the_middle_of_a_line_is_taken_up(world, tmp_path):
+    train(
+        "coarse-to-fine",
+        world.stores,
+        tmp_path,
+        changes=(*CHANGES, "train.trajectory.steps=14"),
+        only="trajectory",
+        quiet=True,
+    )
+    log = tmp_path / "trajectory" / "log.jsonl"
+    log.write_text(log.read_text() + '{"step": 20, "sec')
+    train(
+        "coarse-to-fine",
+        world.stores,
+        tmp_path,
+        ["train.trajectory.steps=20"],
+        resume=True,
+        only="trajectory",
+        quiet=True,
+    )
+    assert [row["step"] for row in rows_of(tmp_path / "trajectory") if "total" in row] == [1, 20]
+
+
+def test_a_budget_of_time_ends_training(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "LOG_EVERY", 1)
+    changes = (*CHANGES, "train.trajectory.steps=100000", "train.trajectory.validate_every=1000000")
+    ticks = itertools.count()
+    clock = SimpleNamespace(monotonic=lambda: 0.02 * next(ticks))  # that does not depend on how busy the machine is
+    monkeypatch.setattr(run, "time", clock)
+    train("coarse-to-fine", world.stores, tmp_path, changes=changes, minutes=2 / 60, only="trajectory", quiet=True)
+    rows = [row for row in rows_of(tmp_path / "trajectory") if "total" in row]
+    assert rows[-1]["seconds"] == pytest.approx(2, abs=0.1)
+    assert rows[-1]["learning_rate"] < 0.1 * max(row["learning_rate"] for row in rows)
+
+
+def test_time_spent_on_judging_is_not_taken_from_training(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "LOG_EVERY", 1)
+    now = itertools.count(step=0.02).__next__
+    judging = []
+
+    def slow(*_: object) -> dict[str, float]:
+        judging.append(100.0)
+        return {"score": 0.0}
+
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now() + sum(judging)))
+    monkeypatch.setattr(run, "validator", lambda *_: slow)
+    changes = (*CHANGES, "train.trajectory.steps=100000")  # validated every 15 steps
+    train("coarse-to-fine", world.stores, tmp_path, changes=changes, minutes=2 / 60, only="trajectory", quiet=True)
+    rows = [row for row in rows_of(tmp_path / "trajectory") if "total" in row]
+    assert len(judging) > 2
+    assert rows[-1]["step"] > 30
+    assert rows[-1]["seconds"] == pytest.approx(2, abs=0.1)
+
+
+def test_the_learning_rate_rises_for_a_tenth_of_a_short_training_and_for_its_steps_in_a_long_one():
+    config = TrainConfig(warm_up=100, decay_share=0.25)
+    short = [loop._rate(step, step / 50, config) for step in range(50)]
+    assert short[:6] == pytest.approx([0.01, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert set(short[5:38]) == {1.0}
+    long = [loop._rate(step, step / 20_000, config) for step in range(200)]
+    assert long[:101] == pytest.approx([min(1.0, (step + 1) / 100) for step in range(101)])
+
+
+def test_a_run_is_not_overwritten_and_only_a_run_goes_on(world, tmp_path):
+    (tmp_path / "run.yaml").write_text("system: compact\n")
+    with pytest.raises(InputError, match="holds a run already: go on with --resume, or choose another --out"):
+        train("coarse-to-fine", world.stores, tmp_path, quiet=True)
+    with pytest.raises(InputError, match=r"is no run: it has no run.yaml; `stdiffeye train` makes one"):
+        train("coarse-to-fine", world.stores, tmp_path / "none", resume=True, quiet=True)
+
+
+def test_batches_on_several_cores_make_the_same_weights_as_one_after_the_other(world, tmp_path):
+    changes = (*CHANGES, "train.scanpath.steps=6", "train.scanpath.accumulate=3")
+    made = []
+    for cores in (1, 2):
+        torch.set_num_threads(cores)
+        try:
+            out = train(
+                "coarse-to-fine", world.stores, tmp_path / str(cores), changes, only="scanpath", cache=world.cache
+            )
+        finally:
+            torch.set_num_threads(1)
+        made.append(load_file(out / "scanpath" / "last.safetensors"))
+    assert all(torch.equal(made[0][name], made[1][name]) for name in made[0])
