@@ -80,6 +80,7 @@ def test_every_kind_of_picture_is_looked_at_in_its_own_pixels(run, tmp_path, kin
     trials = read_trials(tmp_path / "gaze" / "scanpaths.json")
     assert len(trials) == 2
     for trial in trials:
+        assert trial.details["sampling"] == "independent"
         assert tuple(trial.frame.size_px) == size
         assert (trial.scanpath.xy_px >= 0).all()
         assert (trial.scanpath.xy_px <= size).all()

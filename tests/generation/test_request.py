@@ -72,3 +72,9 @@ def test_what_the_listener_raises_stops_the_work(model):
 
     with pytest.raises(Enough):
         model.generate(picture(), samples=2, seconds=1, progress=stop)
+
+
+def test_a_single_sample_is_a_plain_one_even_where_representatives_are_asked_for():
+    assert Request(samples=1, representative=True).sampling == "independent"
+    assert Request(samples=2, representative=True).sampling == "representative"
+    assert Request(samples=2).sampling == "independent"

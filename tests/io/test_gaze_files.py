@@ -46,6 +46,14 @@ def test_trials_come_back_as_they_were(tmp_path, suffix):
     assert read_gaze(tmp_path / f"gaze{suffix}") == trials()
 
 
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".hdf5"])
+def test_every_format_says_how_a_generated_trial_was_sampled(tmp_path, suffix):
+    path = Scanpath([[1.0, 2.0]], FRAME, [200.0])
+    kinds = ["independent", "representative"]
+    write_gaze(tmp_path / f"gaze{suffix}", [Trial("a.jpg", kind, path, details={"sampling": kind}) for kind in kinds])
+    assert [trial.details["sampling"] for trial in read_gaze(tmp_path / f"gaze{suffix}")] == kinds
+
+
 def test_pysaliency_files_keep_scanpaths_frames_and_names(tmp_path):
     write_gaze(tmp_path / "gaze.hdf5", trials())
     back = read_gaze(tmp_path / "gaze.hdf5")

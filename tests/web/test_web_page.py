@@ -286,12 +286,12 @@ def test_every_control_has_a_name_and_the_keyboard_reaches_them_in_order(visit, 
     page.reload()
     page.locator("#samples img").first.wait_for()
     order = []
-    for _ in range(12):
+    for _ in range(13):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id || document.activeElement.className"))
     stops = [one for one in order if one]
     assert stops[:2] == ["skip", "file"]
-    assert stops[-6:] == ["viewers", "seconds", "style", "precision", "seed", "generate"]
+    assert stops[-7:] == ["viewers", "seconds", "style", "precision", "seed", "representative", "generate"]
 
 
 def test_the_heat_map_is_hottest_where_the_density_of_the_plots_is(visit):

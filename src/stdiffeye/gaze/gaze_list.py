@@ -27,6 +27,8 @@ class GazeList(Drawable, Sequence[Noun], Generic[Noun]):
     ----------
     gaze : iterable of Trajectory, Scanpath or Trial
         What it holds, in order.
+    sampling : str
+        How a model sampled it, "independent" or "representative"; "" for gaze that was not generated together.
 
     Raises
     ------
@@ -47,21 +49,23 @@ class GazeList(Drawable, Sequence[Noun], Generic[Noun]):
       Scanpath(2 fixations, no durations, 100×80 px)
     """
 
-    __slots__ = ("_gaze",)
+    __slots__ = ("_gaze", "sampling")
     _gaze: tuple[Noun, ...]
+    sampling: str
 
-    def __init__(self, gaze: Iterable[Noun] = ()) -> None:
+    def __init__(self, gaze: Iterable[Noun] = (), sampling: str = "") -> None:
         items = tuple(gaze)
         for one in items:
             if not isinstance(one, AnyGaze):
                 raise InputError(f"a GazeList holds Scanpath, Trajectory or Trial, got {type(one).__name__}")
         object.__setattr__(self, "_gaze", items)
+        object.__setattr__(self, "sampling", sampling)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a GazeList does not change: make another one instead of setting {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GazeList, (self._gaze,)
+        return GazeList, (self._gaze, self.sampling)
 
     def __len__(self) -> int:
         return len(self._gaze)
@@ -76,7 +80,7 @@ class GazeList(Drawable, Sequence[Noun], Generic[Noun]):
     def __getitem__(self, index: slice) -> GazeList[Noun]: ...
 
     def __getitem__(self, index: int | slice) -> Noun | GazeList[Noun]:
-        return GazeList(self._gaze[index]) if isinstance(index, slice) else self._gaze[index]
+        return GazeList(self._gaze[index], self.sampling) if isinstance(index, slice) else self._gaze[index]
 
     def __add__(self, other: Iterable[Any]) -> GazeList[Any]:
         return GazeList((*self._gaze, *other))

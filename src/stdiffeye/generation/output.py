@@ -107,7 +107,7 @@ def generate(
     trials = [trial for one in generated for trial in one]
     if out is not None:
         write_output(Path(out), trials, output, quiet)
-    return GazeList(trials)
+    return GazeList(trials, request.sampling)
 
 
 def write_output(out: Path, trials: list[Trial], output: OutputOptions, quiet: bool = False) -> None:
@@ -128,7 +128,7 @@ def write_trajectories(out: Path, trials: Sequence[Trial]) -> None:
     """scanpaths.json and trajectories.csv of trials that have both."""
     with atomic_write(out / TRAJECTORIES) as temporary, temporary.open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["name", "task", "sample", "time_ms", "x", "y"])
+        rows.writerow(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
         rows.writerows(_samples(trials))
     write_scanpaths(out / SCANPATHS, trials)
 
@@ -163,15 +163,16 @@ def _trial(one: Wanted, sample: int, scanpath: Any, trajectory: Generated | None
         trajectory=trajectory,
         task=one.request.task,
         picture=one.picture,
-        details={"sample": sample},
+        details={"sample": sample, "sampling": one.request.sampling},
     )
 
 
 def _samples(trials: Sequence[Trial]) -> Iterator[tuple[Any, ...]]:
     for trial in trials:
         assert trial.trajectory is not None
+        sampling = trial.details.get("sampling", "")
         for time_ms, (x, y) in zip(trial.trajectory.time_ms, trial.trajectory.xy_px, strict=True):
-            yield trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}"
+            yield trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}", sampling
 
 
 def _of_store(store: Store, request: Request, split: str | None) -> list[Wanted]:
@@ -216,6 +217,7 @@ def write_parquet(out: Path, trials: Sequence[Trial]) -> None:
         "time_ms": np.concatenate([trajectory.time_ms for _, trajectory in moving]),
         "x": np.concatenate([trajectory.xy_px[:, 0] for _, trajectory in moving]),
         "y": np.concatenate([trajectory.xy_px[:, 1] for _, trajectory in moving]),
+        "sampling": np.repeat([str(trial.details.get("sampling", "")) for trial, _ in moving], counts),
     }
     with atomic_write(out / "trajectories.parquet") as temporary:
         pyarrow.parquet.write_table(pyarrow.table(table), temporary)

@@ -16,6 +16,7 @@ MAX_SAMPLES = 1000
 SECONDS = (0.2, 30.0)  # shortest and longest gaze
 MAX_PRECISION_DEG = 1.0
 SamplerName = Literal["ddpm", "ddim", "dpm++", "unipc", "heun"]
+SamplingKind = Literal["independent", "representative"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Request:
     """Choose samples that together cover what people do, not independent ones."""
     fill: bool = True
     """Gaze lasts all of its time; people's trials often end before."""
+
+    @property
+    def sampling(self) -> SamplingKind:
+        """How samples are taken, as every file of them says; a single one is always a plain sample."""
+        return "representative" if self.representative and self.samples > 1 else "independent"
 
     def __post_init__(self) -> None:
         if not 1 <= self.samples <= MAX_SAMPLES:

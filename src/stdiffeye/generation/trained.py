@@ -97,7 +97,11 @@ class Sampling:
     def options(self) -> SamplingOptions:
         request = self.request
         return SamplingOptions(
-            request.steps, request.sampler, request.guidance, representative=request.representative, cores=self.cores
+            request.steps,
+            request.sampler,
+            request.guidance,
+            representative=request.sampling == "representative",
+            cores=self.cores,
         )
 
     def share(self, work: Callable[[list[int]], list[Item]], seeds: list[int]) -> list[Item]:
@@ -155,14 +159,14 @@ class Model:
         fields : fields of `Request` that differ, as `samples=10, seconds=3`.
         """
         request = replace(request or Request(), **fields)
-        return GazeList(next(iter(self.generate_many([picture], request, progress))))
+        return GazeList(next(iter(self.generate_many([picture], request, progress))), request.sampling)
 
     def scanpaths(
         self, picture: Picture, request: Request | None = None, progress: ProgressCallback | None = None, **fields: Any
     ) -> GazeList[Scanpath]:
         """Scanpaths alone, which is faster; parameters as in `generate`."""
         request = replace(request or Request(), **fields)
-        return GazeList(next(iter(self.scanpaths_of_many([picture], request, progress))))
+        return GazeList(next(iter(self.scanpaths_of_many([picture], request, progress))), request.sampling)
 
     def log_density(
         self, picture: Picture, history_px: ArrayLike = (), task: str | None = None, style: str | None = None

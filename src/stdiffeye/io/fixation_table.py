@@ -1,9 +1,10 @@
 """Trials as a table of one row per fixation: what CSV and Parquet share.
 
-Columns: name, subject, task, dataset, split, picture, width_px, height_px, px_per_degree, viewing_ms, target_x_px,
-target_y_px, target_width_px, target_height_px, fixation (from 1), x_px, y_px, duration_ms, onset_ms. Only name, x_px
-and y_px must be there (and a frame); unknown is empty. Rows of a trial follow each other; a trial ends where name,
-subject or task change or where `fixation` does not rise. Trajectories and details are not part of the table.
+Columns: name, subject, task, dataset, split, picture, sampling, width_px, height_px, px_per_degree, viewing_ms,
+target_x_px, target_y_px, target_width_px, target_height_px, fixation (from 1), x_px, y_px, duration_ms, onset_ms. Only
+name, x_px and y_px must be there (and a frame); unknown is empty. Rows of a trial follow each other; a trial ends where
+name, subject or task change or where `fixation` does not rise. Trajectories and details are not part of the table, but
+for how a generated trial was sampled (independent, representative).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trial
 
-WORDS = ("name", "subject", "task", "dataset", "split", "picture")
+WORDS = ("name", "subject", "task", "dataset", "split", "picture", "sampling")
 BOX = ("target_x_px", "target_y_px", "target_width_px", "target_height_px")
 PER_TRIAL = ("width_px", "height_px", "px_per_degree", "viewing_ms", *BOX)
 PER_FIXATION = ("fixation", "x_px", "y_px", "duration_ms", "onset_ms")
@@ -135,6 +136,7 @@ def _trial(columns: Table, start: int, stop: int, where: str, frame: Frame | Non
         picture=Path(words["picture"]) if words["picture"] else None,
         target_box_px=_box([numbers[key] for key in BOX]),
         viewing_ms=numbers["viewing_ms"],
+        details={"sampling": words["sampling"]} if words["sampling"] else {},
     )
 
 
@@ -144,7 +146,7 @@ def _box(values: Sequence[float | None]) -> tuple[float, float, float, float] | 
 
 
 def _word(trial: Trial, key: str) -> str:
-    value = getattr(trial, key)
+    value = trial.details.get(key, "") if key == "sampling" else getattr(trial, key)
     return "" if value is None else value.as_posix() if isinstance(value, Path) else str(value)
 
 

@@ -50,6 +50,7 @@ def write_pysaliency(path: str | Path, trials: Iterable[Trial]) -> None:
         ours = file.create_group(OURS)
         ours.attrs["words"] = json.dumps({"name": names, "subject": subjects})
         ours["tasks"] = [trial.task for trial in rows]
+        ours["sampling"] = [str(trial.details.get("sampling", "")) for trial in rows]
         ours["frames"] = np.array(frames, dtype=np.float64).reshape(-1, 3)
         ours["durations_s"] = _padded(durations)
         ours["has_onsets"] = np.array([scanpath.onset_ms is not None for scanpath in scanpaths], dtype=bool)
@@ -89,9 +90,11 @@ def _trial(data: dict[str, Any], extra: dict[str, Any], words: Any, number: int,
     assert frame is not None
     scanpath = Scanpath(np.column_stack([x, data["train_ys"][number]])[:length], frame, duration, onset)
     task = extra["tasks"][number].decode() if extra else ""
+    sampling = extra["sampling"][number].decode() if "sampling" in extra else ""
+    details = {"sampling": sampling} if sampling else {}
     if words is None:
         return Trial(str(name), str(subject), scanpath, task=task)
-    return Trial(words["name"][name], words["subject"][subject], scanpath, task=task)
+    return Trial(words["name"][name], words["subject"][subject], scanpath, task=task, details=details)
 
 
 def _onset_s(scanpath: Scanpath) -> NDArray[np.float64]:

@@ -56,12 +56,13 @@ def _fixations_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
 def _samples_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["name", "task", "sample", "time_ms", "x", "y"])
+    rows.writerow(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
     for trial in trials:
         if trial.trajectory is None:
             raise InputError(f"{result.model} generates scanpaths only: there are no samples to write")
+        sampling = trial.details.get("sampling", "")
         for time_ms, (x, y) in zip(trial.trajectory.time_ms.tolist(), trial.trajectory.xy_px.tolist(), strict=True):
-            rows.writerow([trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}"])
+            rows.writerow([trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}", sampling])
     return text.getvalue().encode()
 
 

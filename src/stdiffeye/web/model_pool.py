@@ -66,7 +66,9 @@ class ModelPool:
         else:
             gaze = [(path, None) for path in model.scanpaths(picture, request, progress)]
         trials = [
-            Trial(name, str(k), path, trajectory, task=request.task, details={"sample": k})
+            Trial(
+                name, str(k), path, trajectory, task=request.task, details={"sample": k, "sampling": request.sampling}
+            )
             for k, (path, trajectory) in enumerate(gaze)
         ]
         report(1.0, "done")

@@ -28,6 +28,7 @@ def result_as_json(result: JobResult) -> dict[str, Any]:
         "task": request.task,
         "seed": request.seed,
         "style": request.style,
+        "sampling": request.sampling,
         "precision_deg": request.precision_deg,
         "viewers": viewers_as_json(result.trials),
         "statistics": statistics({"model": result.trials}),

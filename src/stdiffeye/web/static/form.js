@@ -88,6 +88,7 @@ export async function asked() {
     if (!input.checkValidity()) throw problem(id, `${label}: ${input.validationMessage}`);
     if (input.value !== "") form.append(name, input.value);
   }
+  if (by("representative").checked) form.append("representative", "true");
   if (by("style").value) form.append("style", by("style").value);
   return form;
 }
