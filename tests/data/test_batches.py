@@ -122,9 +122,8 @@ def test_balance_decides_between_pictures_and_stores(store, large):
     assert counts[1] > 5 * counts[0]
     for dataset_exponent, share in ((0.0, 0.5), (1.0, counts[0] / sum(counts)), (0.5, None)):
         mixed = ScanpathBatches([store, large], "train", 4, 2, dataset_exponent=dataset_exponent)
-        first = sum(p for s, p in zip(mixed.stimuli, mixed.probability, strict=True) if s.store == 0)
         expected = share if share is not None else counts[0] ** 0.5 / (counts[0] ** 0.5 + counts[1] ** 0.5)
-        assert first == pytest.approx(expected)
+        assert mixed.store_share[0] == pytest.approx(expected)
 
 
 def test_no_stimulus_is_drawn_twice_in_a_batch_while_there_are_enough(large):
@@ -132,6 +131,16 @@ def test_no_stimulus_is_drawn_twice_in_a_batch_while_there_are_enough(large):
     assert len(set(names)) == 30
     many = batches(large, stimuli=500, viewers=1).batch(0)
     assert len(many.stimuli) == 500
+
+
+def test_stores_are_drawn_by_their_share_and_no_stimulus_twice_in_a_large_set(store, large):
+    for stimuli in (2, 40):  # few of many stimuli, and most of them
+        mixed = ScanpathBatches([store, large], "train", stimuli, 1, dataset_exponent=0.5)
+        steps = [[(c.stimulus.store, c.stimulus.name) for c in mixed.choose(step)] for step in range(400)]
+        assert all(len(set(step)) == stimuli for step in steps)
+        if stimuli == 2:
+            share = np.mean([number == 0 for step in steps for number, _ in step])
+            assert share == pytest.approx(mixed.store_share[0], abs=0.08)
 
 
 def test_stimuli_are_told_apart_by_picture_and_task_and_keep_their_split(store):

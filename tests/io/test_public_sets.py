@@ -19,7 +19,7 @@ from stdiffeye.gaze.recording import Message, Recording
 from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.descriptions import SplitRule, check, describe, known_sets, require
 from stdiffeye.io.eyelink_asc_write import write_asc
-from stdiffeye.io.sets import read_set, reader_of
+from stdiffeye.io.sets import coco, read_set, reader_of
 
 DISPLAY = Frame(1680, 1050)
 
@@ -313,6 +313,16 @@ def test_raw_gaze_of_coco_is_matched_by_viewer_and_picture_and_trimmed_to_the_fi
     np.testing.assert_allclose(trajectory.xy_px[0], [848.7, 538.2], atol=0.1)
     np.testing.assert_allclose(trajectory.xy_px[-1], [463.2, 497.8], atol=0.1)
     assert report.kept == 1
+
+
+def test_rows_of_coco_come_viewer_by_viewer_whatever_their_order_in_the_file(tmp_path):
+    rows = [coco_row(subject=subject, name=f"{number:012d}.jpg") for number in range(3) for subject in (2, 1, 7)]
+    (tmp_path / "coco_search18_fixations_TP_train_split1.json").write_text(json.dumps(rows))
+    record(tmp_path)
+    found = list(coco.items(describe("coco-search18-tp"), tmp_path))
+    assert [item.row["subject"] for item in found] == [1, 1, 1, 2, 7, 2, 7, 2, 7]
+    assert [item.recording is not None for item in found] == [True] * 3 + [False] * 6
+    assert [item.row for item in found[:3]] == rows[1::3]
 
 
 def test_raw_gaze_that_misses_the_fixations_is_dropped_and_counted(tmp_path):

@@ -105,4 +105,4 @@ def test_a_plan_says_how_stores_of_unequal_size_are_mixed(tmp_path, dataset_expo
     batches = part.batches(
         sources(tmp_path, few, many), "train", BatchPlan(2, 2, dataset_exponent=dataset_exponent), augment=False
     )
-    assert batches.source.probability[:2].sum() == pytest.approx(share)
+    assert batches.source.store_share[0] == pytest.approx(share)

@@ -20,6 +20,8 @@ Floats32 = NDArray[np.float32]
 TYPICAL_GAP_MS = 40.0
 """From one fixation to the next where the data do not say; the median of DOVES."""
 SHORTEST_VIEWING_S = 1.0
+CROWDED = 8
+"""Below so many stimuli for each one of a step, drawing distinct ones again and again would take long."""
 LIGHTS = 2
 """Other lights that a picture is kept in."""
 
@@ -113,16 +115,14 @@ class ScanpathBatches:
         ]
         if not self.stimuli:
             raise InputError(f"no stimulus with a picture in split {split!r} of {[str(s.path) for s in self.stores]}")
-        per_store = np.bincount([stimulus.store for stimulus in self.stimuli], minlength=len(self.stores))
-        share = np.array([float(per_store[stimulus.store]) ** (dataset_exponent - 1) for stimulus in self.stimuli])
-        self.probability = share / share.sum()
+        self._per_store = np.bincount([stimulus.store for stimulus in self.stimuli], minlength=len(self.stores))
+        shares = np.where(self._per_store > 0, self._per_store.astype(float) ** dataset_exponent, 0.0)
+        self.store_share = shares / shares.sum()
 
     def choose(self, step: int, rank_slice: Callable[[int], slice] = slice) -> list[Choice]:
         """The stimuli and viewers of this step, or those that `rank_slice(count)` says, whatever else is drawn."""
         rng = np.random.default_rng([self.seed, step])
-        replace = len(self.stimuli) < self.count
-        chosen = rng.choice(len(self.stimuli), self.count, replace=replace, p=self.probability)
-        stimuli = [self.stimuli[i] for i in chosen]
+        stimuli = [self.stimuli[i] for i in self._distinct(rng)]
         flip = rng.random(self.count) < self.augment.flip
         mine = rank_slice(self.count)
         seeds = rng.integers(2**63, size=self.count)
@@ -135,6 +135,19 @@ class ScanpathBatches:
             picked = own.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
             choices.append(Choice(stimulus, bool(mirrored), int(lit), picked, own))
         return choices
+
+    def _distinct(self, rng: np.random.Generator) -> list[int]:
+        """Numbers of the stimuli of a step, each once where there are enough; the time does not grow with the set."""
+        if len(self.stimuli) < CROWDED * self.count:
+            each = np.repeat(self.store_share / np.maximum(self._per_store, 1), self._per_store)
+            replace = len(self.stimuli) < self.count
+            return rng.choice(len(self.stimuli), self.count, replace=replace, p=each).tolist()
+        before = np.concatenate([[0], np.cumsum(self._per_store)])
+        chosen: dict[int, None] = {}
+        while len(chosen) < self.count:
+            store = int(rng.choice(len(self.stores), p=self.store_share))
+            chosen[int(before[store] + rng.integers(self._per_store[store]))] = None
+        return list(chosen)
 
     def batch(self, step: int, rank_slice: Callable[[int], slice] = slice) -> ScanpathBatch:
         """The batch of this step, or the share of it that `rank_slice(count)` says."""

@@ -7,11 +7,14 @@ last fixation it passes within 20 px. Rows without a recording keep their scanpa
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +31,7 @@ from stdiffeye.io.trial_files import read_raw_trials
 
 RECORDINGS = "recordings"
 FREE_VIEWING = "freeview"
+NO_RECORDING = "no recording"  # no viewer's number, so no viewer's file
 
 
 class CocoRow(NamedTuple):
@@ -39,13 +43,26 @@ class CocoRow(NamedTuple):
 def items(description: Description, source: Path) -> Iterator[CocoRow]:
     """Rows of the JSON; viewer by viewer where there are recordings, so that each is read once."""
     recordings = find_recordings(source)
-    for subject, path in recordings.items():
-        for where, row in scanpath_rows.items(description, source):
-            if str(row.get("subject")) == subject:
-                yield CocoRow(where, row, path)
-    for where, row in scanpath_rows.items(description, source):
-        if str(row.get("subject")) not in recordings:
-            yield CocoRow(where, row, None)
+    rows = scanpath_rows.items(description, source)
+    if not recordings:
+        yield from (CocoRow(where, row, None) for where, row in rows)
+        return
+    with TemporaryDirectory() as folder:
+        by_viewer = _sorted_by_viewer(rows, recordings, Path(folder))
+        for subject, recording in {**recordings, NO_RECORDING: None}.items():
+            with open(by_viewer / subject, encoding="utf-8") as lines:
+                yield from (CocoRow(where, row, recording) for where, row in map(json.loads, lines))
+
+
+def _sorted_by_viewer(rows: Iterator[scanpath_rows.PlacedRow], recordings: dict[str, Path], folder: Path) -> Path:
+    """The folder with a file of rows per viewer: the JSON may be larger than memory, and is read once."""
+    with ExitStack() as stack:
+        names = (*recordings, NO_RECORDING)
+        files = {name: stack.enter_context(open(folder / name, "w", encoding="utf-8")) for name in names}
+        for where, row in rows:
+            subject = str(row.get("subject"))
+            files[subject if subject in recordings else NO_RECORDING].write(json.dumps([where, row]) + "\n")
+    return folder
 
 
 def find_recordings(source: Path) -> dict[str, Path]:

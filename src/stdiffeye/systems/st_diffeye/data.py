@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from stdiffeye.systems.st_diffeye.model import STDiffEye
 
 Rows = NDArray[np.float64]
+KEPT_SEQUENCES = 1024  # of 48 kB at most: a small set is read once, a large one does not fill the memory
 
 
 @dataclass
@@ -96,7 +98,7 @@ class TokenBatches:
             usable=lambda store: usable(store, system.config),
         )
         self.notes = self._notes()
-        self._read: dict[tuple[int, int], Sequence] = {}
+        self._sequence = lru_cache(KEPT_SEQUENCES)(self._read)
 
     def batch(self, step: int) -> TokenTensors:
         chosen = self.source.choose(step, self.plan.ranks.mine)
@@ -145,15 +147,12 @@ class TokenBatches:
             np.pad(np.nan_to_num(rho), (0, short)).astype(np.float32),
         )
 
-    def _sequence(self, store: int, trial: int) -> Sequence:
-        key = store, trial
-        if key not in self._read:
-            # The noise of a synthesised trajectory belongs to the trial, whatever else is drawn.
-            rng = np.random.default_rng([self.plan.seed, store, trial])
-            source = self.source.stores[store]
-            stored = source.rho(trial) if source.columns["has_trajectory"][trial] else None
-            self._read[key] = sequence_of(source[trial], self.config, rng, stored)
-        return self._read[key]
+    def _read(self, store: int, trial: int) -> Sequence:
+        # The noise of a synthesised trajectory belongs to the trial, whatever else is drawn.
+        rng = np.random.default_rng([self.plan.seed, store, trial])
+        source = self.source.stores[store]
+        stored = source.rho(trial) if source.columns["has_trajectory"][trial] else None
+        return sequence_of(source[trial], self.config, rng, stored)
 
     def _notes(self) -> list[str]:
         if self.config.modality == "scanpath":
