@@ -1,4 +1,4 @@
-"""How fast the coarse half trains: `python benchmarks/bench_train.py`. Ratios are within this run.
+"""How fast the scanpath stage trains: `python benchmarks/bench_train.py`. Ratios are within this run.
 
 Trials per second at the preset's batch on all cores, features in memory, as `stdiffeye train` runs a step: batch to
 tensors excluded, loss, gradient, clipping and optimiser included. Against the same model in float32 without shared keys
@@ -43,7 +43,7 @@ def main() -> None:
         "one picture per trial": lambda: plain_step(part, optimiser, alone),
     }
     rates = best_rates(ways, trials)
-    print(f"coarse half, {stimuli} pictures × {settings.viewers} viewers, {torch.get_num_threads()} cores")
+    print(f"scanpath stage, {stimuli} pictures × {settings.viewers} viewers, {torch.get_num_threads()} cores")
     for name, (clock, cpu) in rates.items():
         print(f"{name:<24}{clock:7.1f} trials/s ({cpu:.1f})")
     ours, plain = rates["as trained"], rates["one picture per trial"]

@@ -65,7 +65,7 @@ def test_a_baseline_is_trained_sampled_and_evaluated_by_the_same_commands_as_our
     assert ("SM_dur" in json.loads((tmp_path / "r.json").read_text())["systems"]["baseline"]["crps"]) == timed
     capsys.readouterr()
     stdiffeye(*draw, "--out", tmp_path / "moving", code=2)
-    assert "draws scanpaths only: use --no-trajectories, or `stdiffeye animate`" in capsys.readouterr().err
+    assert "samples scanpaths only: use --no-trajectories, or `stdiffeye animate`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["deepgaze3", "gazexplain"])
@@ -86,7 +86,7 @@ def test_a_baseline_that_was_broken_off_ends_with_the_same_weights_and_counts(na
     train(name, [home / "store"], tmp_path / "broken", resume=True, **options)
     whole, resumed = (load_file(tmp_path / run / "scanpath" / "last.safetensors") for run in ("whole", "broken"))
     assert whole.keys() == resumed.keys()
-    assert any(key.endswith("priors.places") for key in whole)
+    assert any(key.endswith("priors.positions") for key in whole)
     for key, value in whole.items():
         torch.testing.assert_close(resumed[key], value, msg=lambda text, key=key: f"{key}: {text}")
 
@@ -102,5 +102,5 @@ def test_deepgaze_tells_users_its_densities_of_a_picture_and_others_say_that_the
     assert abs(model.information_gain(pictures[0], people)) < 3
     with pytest.raises(InputError, match="of no fixation is not defined"):
         model.information_gain(pictures[0], [])
-    with pytest.raises(InputError, match=r"freeview \(coarse-to-fine\) draws gaze but states no likelihood"):
+    with pytest.raises(InputError, match=r"freeview \(coarse-to-fine\) samples gaze but states no likelihood"):
         load("freeview").log_density(pictures[0])

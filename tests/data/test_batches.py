@@ -69,7 +69,7 @@ def test_rows_are_the_trials_of_their_stimulus(store):
         assert np.isnan(batch.gap_ms[row]).all()  # this set has no onsets
         assert (batch.xy[row, n:] == 0).all()
         assert (batch.seconds[row], batch.start_s[row]) == (3.0, 0.0)
-    assert batch.places[0].shape == (sum(len(store[int(t)].scanpath) for t in batch.stimuli[0].trials), 2)
+    assert batch.positions[0].shape == (sum(len(store[int(t)].scanpath) for t in batch.stimuli[0].trials), 2)
 
 
 def test_mirrored_gaze_belongs_to_mirrored_pictures(store):
@@ -79,16 +79,16 @@ def test_mirrored_gaze_belongs_to_mirrored_pictures(store):
     inside = np.arange(16) < straight.length[:, None]
     assert np.allclose((1 - mirrored.xy[..., 0])[inside], straight.xy[..., 0][inside], atol=1e-6)
     assert np.array_equal(mirrored.xy[..., 1], straight.xy[..., 1])
-    assert np.allclose(1 - mirrored.places[0][:, 0], straight.places[0][:, 0], atol=1e-6)
+    assert np.allclose(1 - mirrored.positions[0][:, 0], straight.positions[0][:, 0], atol=1e-6)
 
 
 def test_light_changes_the_picture_alone(store):
     plain, colour_jitter = (
         ScanpathBatches([store], "train", 4, 3, seed=5, augment=Augment(colour_jitter=share)) for share in (0.0, 0.5)
     )
-    lights = [colour_jitter.batch(step).light for step in range(40)]
+    lights = [colour_jitter.batch(step).colour_jitter for step in range(40)]
     assert set(np.concatenate(lights).tolist()) == {0, 1, 2}
-    assert not any(plain.batch(step).light.any() for step in range(10))
+    assert not any(plain.batch(step).colour_jitter.any() for step in range(10))
     np.testing.assert_array_equal(plain.batch(3).xy, colour_jitter.batch(3).xy)
 
 

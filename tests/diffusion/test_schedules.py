@@ -8,7 +8,7 @@ import torch
 from diffusers import DDPMScheduler
 
 from stdiffeye.diffusion import karras_grid, make_schedule
-from stdiffeye.diffusion.schedule import TELLING_LOG_RATIO
+from stdiffeye.diffusion.schedule import SHAPING_LOG_RATIO
 
 
 def test_sqrt_follows_its_formula_until_beta_is_capped():
@@ -60,7 +60,7 @@ def test_steps_even_in_snr_begin_at_noise_and_are_even_where_it_tells(name):
     assert steps[0] == len(schedule) - 1
     assert (steps.diff() < 0).all()
     ratio = (schedule.alpha / schedule.sigma).log()[steps[1:]]
-    torch.testing.assert_close(ratio, torch.linspace(*TELLING_LOG_RATIO, 8, dtype=torch.float64), atol=0.15, rtol=0)
+    torch.testing.assert_close(ratio, torch.linspace(*SHAPING_LOG_RATIO, 8, dtype=torch.float64), atol=0.15, rtol=0)
 
 
 def test_all_steps_are_taken_where_more_are_asked_for_than_there_are():

@@ -90,7 +90,7 @@ def test_other_words_go_through_the_sentence_encoder_by_meaning() -> None:
 
 
 def test_unknown_words_without_the_sentence_encoder_name_the_extra_and_the_nearest(without_sentence_encoder) -> None:
-    with pytest.raises(InputError, match=r"no 'micro wave oven'.*nearest known: .*microwave.*stdiffeye\[text\]"):
+    with pytest.raises(InputError, match=r"no 'micro wave oven'.*nearest in the table: .*microwave.*stdiffeye\[text\]"):
         WordVectors().encode("micro wave oven")
     with pytest.raises(InputError, match=r"no '\?\?\?'; other words need"):
         WordVectors().encode("???")

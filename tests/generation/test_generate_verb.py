@@ -127,7 +127,7 @@ def test_words_that_are_known_and_words_that_are_not(run, tmp_path, capsys, monk
     assert quickly("generate", *where, "--task", "Microwave") == 0
     assert {trial.task for trial in read_trials(tmp_path / "gaze" / "scanpaths.json")} == {"Microwave"}
     assert quickly("generate", *where, "--task", "microwav") == 2
-    assert "the table of words has no 'microwav'; nearest known: microwave" in said(capsys)
+    assert "the table of words has no 'microwav'; nearest in the table: microwave" in said(capsys)
 
 
 def test_scanpaths_alone_are_those_of_the_trajectories(run, tmp_path):
@@ -200,10 +200,10 @@ def test_a_model_without_a_fine_half_draws_scanpaths_alone(run, tmp_path, capsys
     colours().save(tmp_path / "p.png")
     words = ("generate", tmp_path / "p.png", "--model", half, "--out", tmp_path / "gaze")
     assert quickly(*words) == 2
-    assert "half draws scanpaths only: use --no-trajectories" in said(capsys)
+    assert "half samples scanpaths only: use --no-trajectories" in said(capsys)
     assert quickly(*words, "--no-trajectories") == 0
     assert stdiffeye("animate", tmp_path / "gaze" / "scanpaths.json", "--model", half, "--out", tmp_path / "m") == 2
-    assert "has no fine half: train one with `stdiffeye train coarse-to-fine" in said(capsys)
+    assert "has no trajectory stage: train one with `stdiffeye train coarse-to-fine" in said(capsys)
     (half / "scanpath.safetensors").unlink()
     assert quickly(*words) == 2
     assert "has no weights of 'scanpath'" in said(capsys)

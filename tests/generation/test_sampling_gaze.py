@@ -64,7 +64,7 @@ def test_a_sample_is_the_same_on_any_number_of_cores(model, threads):
     "options", [SamplingOptions(), SamplingOptions(representative=True), SamplingOptions(sampler="ddim")], ids=str
 )
 def test_rows_drawn_in_any_groups_are_the_same(model, options):
-    query, seeds = model._look(picture(), torch.zeros(1, 512), "", Request(samples=CANDIDATES + 3, seconds=3))
+    query, seeds = model._query(picture(), torch.zeros(1, 512), "", Request(samples=CANDIDATES + 3, seconds=3))
     chosen = [*seeds[:9], *seeds[-6:]]  # of two pools
     (whole,) = model.first.scanpaths([query], [chosen], options)
     for size in (1, 2, 3, 4, 5, 7, 11):
@@ -73,7 +73,7 @@ def test_rows_drawn_in_any_groups_are_the_same(model, options):
 
 
 def test_representatives_are_an_order_of_the_candidates_and_nothing_else(model):
-    query, seeds = model._look(picture(), torch.zeros(1, 512), "", Request(samples=CANDIDATES, seconds=3))
+    query, seeds = model._query(picture(), torch.zeros(1, 512), "", Request(samples=CANDIDATES, seconds=3))
     options = SamplingOptions(representative=True)
     (ordered,) = model.first.scanpaths([query], [seeds], options)
     candidates = QuerySampler(model.first, query, options).independent(seeds)
@@ -86,7 +86,7 @@ def evaluations(model, monkeypatch, style: str, samples: int) -> list[int]:
     part, seen = model.first, []
     predict = part.predict
     monkeypatch.setattr(part, "predict", lambda z, *rest: (seen.append(len(z)), predict(z, *rest))[1])
-    query, seeds = model._look(picture(), torch.zeros(1, 512), style, Request(samples=samples))
+    query, seeds = model._query(picture(), torch.zeros(1, 512), style, Request(samples=samples))
     part.scanpaths([query], [seeds], SamplingOptions(representative=True))
     return seen
 
@@ -138,7 +138,7 @@ def test_a_look_of_usual_length_fills_its_time_with_as_many_fixations_as_a_trial
     """Trials lack some of the time that people looked for; asked for all of it, the gaze has no more fixations."""
     model = load("freeview")
     queries = [
-        model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=12, seconds=3, fill=f)) for f in (0, 1)
+        model._query(picture(), torch.zeros(1, 512), "osie", Request(samples=12, seconds=3, fill=f)) for f in (0, 1)
     ]
     trials, filled = (model.first.scanpaths([query], [seeds], SamplingOptions())[0] for query, seeds in queries)
     stretched = 0
@@ -154,7 +154,7 @@ def test_a_look_of_usual_length_fills_its_time_with_as_many_fixations_as_a_trial
 
 def test_looks_of_a_style_that_was_recorded_are_as_long_as_the_recordings():
     model = load("freeview")
-    query, seeds = model._look(picture(), torch.zeros(1, 512), "doves", Request(samples=20))
+    query, seeds = model._query(picture(), torch.zeros(1, 512), "doves", Request(samples=20))
     (paths,) = model.first.scanpaths([query], [seeds], SamplingOptions())
     ends = [path.onset_ms[-1] + path.duration_ms[-1] for path in paths if len(path) < 16]
     near = [end for end in ends if end > 5195.8 / 1.6]  # one that would have to be slower still is left alone
@@ -164,8 +164,8 @@ def test_looks_of_a_style_that_was_recorded_are_as_long_as_the_recordings():
 
 def test_nothing_asked_for_is_as_long_as_people_looked():
     model = load("freeview")
-    query, seeds = model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=4))
-    as_people, _ = model._look(picture(), torch.zeros(1, 512), "osie", Request(samples=4, seconds=3, fill=False))
+    query, seeds = model._query(picture(), torch.zeros(1, 512), "osie", Request(samples=4))
+    as_people, _ = model._query(picture(), torch.zeros(1, 512), "osie", Request(samples=4, seconds=3, fill=False))
     assert model.first.scanpaths([query], [seeds], SamplingOptions()) == model.first.scanpaths(
         [as_people], [seeds], SamplingOptions()
     )
@@ -186,7 +186,7 @@ def test_wishes_that_cannot_be_fulfilled_are_refused(model):
         ({"samples": 0}, "samples must be between 1 and 1000, got 0"),
         ({"steps": 0}, "steps must be at least 1, got 0"),
         ({"precision_deg": 0.0}, "precision is an angle up to 1 degree, got 0"),
-        ({"style": "mars"}, "tiny knows no style 'mars': it knows osie, doves"),
+        ({"style": "mars"}, "tiny has no style 'mars': it has osie, doves"),
     ):
         with pytest.raises(InputError, match=message):
             model.generate(picture(), **wish)
@@ -212,8 +212,8 @@ def test_the_fixations_of_the_gaze_are_the_scanpaths(model):
 def test_the_gaze_says_that_it_is_made_and_how_it_was_come_by(model):
     (gaze,) = model.generate(picture(), samples=1, seconds=2)
     assert gaze.synthesised
-    assert gaze.scanpath is gaze.drawn_from
-    assert replace(gaze, drawn_from=None).scanpath == extract(gaze)
+    assert gaze.scanpath is gaze.animated_from
+    assert replace(gaze, animated_from=None).scanpath == extract(gaze)
 
 
 def test_the_trackers_precision_is_the_root_mean_square_of_its_steps(model):
@@ -221,7 +221,7 @@ def test_the_trackers_precision_is_the_root_mean_square_of_its_steps(model):
     steps_deg = np.random.default_rng(0).normal(0, precision_deg / np.sqrt(2), (100_000, 2))
     assert np.sqrt((steps_deg**2).sum(1).mean()) == pytest.approx(precision_deg, rel=0.01)
     median_speed = np.median(np.hypot(*steps_deg.T)) * rate_hz
-    assert model.fine._noise_deg_s(precision_deg, draw=0.7) == pytest.approx(median_speed, rel=0.01)
+    assert model.fine._noise_deg_s(precision_deg, uniform=0.7) == pytest.approx(median_speed, rel=0.01)
 
 
 @pytest.mark.parametrize("precision_deg", [0.005, 0.02])

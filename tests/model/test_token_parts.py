@@ -19,7 +19,7 @@ from stdiffeye.model.tokens import (
     token_decoder,
     token_encoder,
 )
-from stdiffeye.model.unet import UNet, UNetConfig, place_code
+from stdiffeye.model.unet import UNet, UNetConfig, position_code
 
 
 def test_patches_hold_samples_side_by_side_and_come_apart_again():
@@ -123,7 +123,7 @@ def test_the_unet_sees_the_picture():
 
 def test_gaze_and_picture_at_the_same_place_have_the_same_code():
     position = grid_centres(3, 4)
-    near = (place_code(position, 32) @ place_code(position[5], 32)).argmax()
+    near = (position_code(position, 32) @ position_code(position[5], 32)).argmax()
     assert near == 5
 
 
@@ -135,5 +135,5 @@ def test_the_unet_refuses_what_it_cannot_use():
         UNet(TINY, channels=2, picture_width=6)
     with pytest.raises(InputError, match=r"must be a multiple of unet\.heads 3"):
         UNetConfig(width=8, heads=3)
-    with pytest.raises(InputError, match="ask_from must be a level, 0 to 3, got 4"):
-        UNetConfig(ask_from=4)
+    with pytest.raises(InputError, match="cross_attention_from must be a level, 0 to 3, got 4"):
+        UNetConfig(cross_attention_from=4)

@@ -23,7 +23,7 @@ PICTURE = {"channels": CHANNELS, "rows": ROWS, "columns": COLUMNS, "width": 32, 
 FRAME = Frame(800, 600)
 SMALL: dict[str, dict[str, Any]] = {
     "deepgaze3": {},
-    "tpp-gaze": {"hidden": 32, "place_components": 8},
+    "tpp-gaze": {"hidden": 32, "position_components": 8},
     "hat": {"depth": 1, "coarse": 2},
     "gazeformer": {"depth": 1, "dropout": 0.0},
     "gazexplain": {"depth": 1, "dropout": 0.0},
@@ -61,7 +61,7 @@ def batch_of(paths: list[list[tuple[np.ndarray, np.ndarray | None]]]) -> Scanpat
     )
     style = torch.ones(len(paths), dtype=torch.int64)
     unknown = torch.full((len(rows),), torch.nan)
-    asked = Conditions.asked(torch.ones(len(rows), dtype=torch.int64), unknown, torch.zeros(len(rows)))
+    asked = Conditions.requested(torch.ones(len(rows), dtype=torch.int64), unknown, torch.zeros(len(rows)))
     conditions = replace(asked, length=length)
     return ScanpathTensors(
         features(len(paths)), torch.zeros(len(paths), 512), style, density, tokens, known, conditions

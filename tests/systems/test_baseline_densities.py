@@ -91,7 +91,7 @@ def test_deepgaze_draws_what_its_density_says():
     part.priors.lengths[:] = torch.tensor([1.0, 0, 0, 0, 0, 0])
     part.priors.stimuli += 1
     hand_made = torch.rand(ROWS * COLUMNS, generator=torch.Generator().manual_seed(3)) ** 4
-    part.priors.places[1] = hand_made / hand_made.sum()
+    part.priors.positions[1] = hand_made / hand_made.sum()
     first = np.concatenate([path.xy_px for path in drawn(part, 1, 4000)[0]])
     density = np.exp(part.log_density(queries(1)[0])).ravel()
     assert np.abs(shares_of(first) - density).sum() < 0.12
@@ -107,14 +107,14 @@ def test_a_mixture_is_a_density_and_is_drawn_from():
     assert torch.trapezoid(density, z).item() == pytest.approx(1, abs=1e-4)
     many = Mixture(*(part.expand(5000, *part.shape[1:]) for part in vars(mixture).values()))
     noise = NoiseSource(range(5000))
-    values = many.draw(noise.uniform(), noise.normal(1))[:, 0]
+    values = many.sample(noise.uniform(), noise.normal(1))[:, 0]
     assert (values < 0.5).float().mean().item() == pytest.approx(0.3, abs=0.03)
     assert values[values > 0.5].std().item() == pytest.approx(0.2, abs=0.02)
 
 
 def test_tpp_gazes_time_to_the_next_fixation_is_a_density_over_milliseconds():
     part = peer("tpp-gaze").eval()
-    seen = part.look_at(queries(1))
+    seen = part.encode_queries(queries(1))
     time_ms = torch.exp(torch.linspace(np.log(4.0), np.log(60_000.0), 4000))
     states = part.start.expand(1, len(time_ms), -1)
     with torch.no_grad():
@@ -125,7 +125,7 @@ def test_tpp_gazes_time_to_the_next_fixation_is_a_density_over_milliseconds():
 def test_gazexplains_actions_and_stop_are_one_together():
     part = peer("gazexplain").eval()
     with torch.no_grad():
-        actions = part.log_actions(part.look_at(queries(2))).exp()
+        actions = part.log_actions(part.encode_queries(queries(2))).exp()
     assert actions.shape == (2, 6, ROWS * COLUMNS + 1)
     torch.testing.assert_close(actions.sum(-1), torch.ones(2, 6))
 
@@ -133,7 +133,7 @@ def test_gazexplains_actions_and_stop_are_one_together():
 def test_gazexplain_draws_its_action_maps_and_stops_as_often_as_it_says():
     part = peer("gazexplain").eval()
     with torch.no_grad():
-        actions = part.log_actions(part.look_at(queries(1)))[0].exp().numpy()
+        actions = part.log_actions(part.encode_queries(queries(1)))[0].exp().numpy()
     paths = drawn(part, 1, 4000)[0]
     first = np.stack([path.xy_px[0] for path in paths])
     wanted = actions[0, :-1] / actions[0, :-1].sum()
@@ -143,7 +143,7 @@ def test_gazexplain_draws_its_action_maps_and_stops_as_often_as_it_says():
 
 def test_hat_draws_its_heat_map():
     part = peer("hat", max_fixations=1).eval()
-    seen = part.look_at(queries(1))
+    seen = part.encode_queries(queries(1))
     with torch.no_grad():
         heat, _ = part._steps(seen, torch.zeros(1, 0, 2))
     wanted = log_calibrated(heat[0, 0]).exp().numpy()
@@ -194,7 +194,7 @@ def test_the_saliency_sampler_draws_the_density_in_any_order(coarse):
 
 
 def test_the_saliency_sampler_needs_a_density_head_and_is_not_trained(coarse):
-    with pytest.raises(InputError, match="needs a coarse half with a density head"):
+    with pytest.raises(InputError, match="needs a scanpath stage with a density head"):
         SaliencySampler(peer("hat"))
     with pytest.raises(TypeError, match="is not trained"):
         SaliencySampler(coarse).loss(None, None)

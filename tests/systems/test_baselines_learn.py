@@ -134,5 +134,5 @@ def test_the_absolute_error_of_a_draw_teaches_gazeformer_no_spread_and_likelihoo
 @pytest.mark.parametrize("name", PEERS)
 def test_a_stimulus_without_a_picture_is_refused(name):
     query = Query(None, torch.zeros(1, 512), Frame(800, 600))
-    with pytest.raises(InputError, match="this model looks at pictures: the stimulus has none"):
+    with pytest.raises(InputError, match="this model needs a picture: the stimulus has none"):
         peer(name).eval().scanpaths([query], [[1]], SamplingOptions())

@@ -38,8 +38,8 @@ from stdiffeye.systems.st_diffeye.config import STDiffEyeConfig
         ("coarse-to-fine", ["stages.scanpath.candidates=[64, 48]"], r"candidates must divide 1024, got \(64, 48\)"),
         (
             "coarse-to-fine",
-            ["stages.scanpath.denoiser.known=7"],
-            r"tells 36 numbers of each token's neighbours, or 0, not .* 7",
+            ["stages.scanpath.denoiser.condition_channels=7"],
+            r"takes 36 numbers of each token's neighbours, or 0, not .* 7",
         ),
         ("coarse-to-fine", ["train.scanpath"], r"--set takes key=value, such as .*, not 'train.scanpath'"),
         ("coarse-to-fine", ["system.part=1"], r"--set system.part=1: system has no keys below it"),

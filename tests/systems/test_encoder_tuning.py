@@ -157,8 +157,8 @@ def test_places_follow_the_crop(store, cache):
     batch = batches.batch(3)
     choices = batches.source.choose(3)
     left, top, width, height = batch.box[0].tolist()
-    places = batches.source.places(choices[0].stimulus, choices[0].flip)
-    inside = (places - (left, top)) / (width, height)
+    positions = batches.source.positions(choices[0].stimulus, choices[0].flip)
+    inside = (positions - (left, top)) / (width, height)
     inside = inside[((inside >= 0) & (inside < 1)).all(1)]
     centre = (batch.density[0].reshape(24, 32).sum(0) * (torch.arange(32) + 0.5) / 32).sum()
     assert width < 1
@@ -217,7 +217,7 @@ def test_a_detectors_boxes_tell_of_all_categories_and_a_target_of_its_own(found,
     system = EncoderTuning(EncoderTuningConfig(objects=True, labels=str(labels)))
     world = Sources([found], FeatureCache(EarlyEncoder(), cache))
     batches = system.batches(world, "train", BatchPlan(2, 1), augment=False)
-    known = {c.stimulus.name: row for row, c in zip(batches.batch(0).known, batches.source.choose(0), strict=True)}
+    known = {c.stimulus.name: row for row, c in zip(batches.batch(0).labelled, batches.source.choose(0), strict=True)}
     objects = {c.stimulus.name: row for row, c in zip(batches.batch(0).objects, batches.source.choose(0), strict=True)}
     assert known["img000.jpg"].all()
     assert known["img001.jpg"].nonzero().flatten().tolist() == [category_number("stop sign")]
@@ -268,5 +268,5 @@ def test_it_says_what_it_looks_with(store, tmp_path):
 
 
 def test_an_encoder_draws_no_gaze(tuned):
-    with pytest.raises(InputError, match="draws no gaze"):
+    with pytest.raises(InputError, match="samples no gaze"):
         stdiffeye.load(tuned).generate(np.zeros((48, 64, 3), np.uint8))

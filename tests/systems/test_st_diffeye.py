@@ -134,7 +134,7 @@ def test_padding_counts_in_no_loss_but_validity_and_where_it_is_asked_for(world)
     pads = torch.arange(16) >= batch.points[:, None]
     counted = part._counted(batch)[..., 0]
     assert torch.equal(counted, ~pads)
-    assert not batch.known[pads].any()
+    assert not batch.mask[pads].any()
     assert (batch.gaze[pads] == PAD).all()
     assert made({"modality": "scanpath", "loss": {"on_padding": True}})._counted(batch).all()
 
@@ -159,8 +159,8 @@ def test_unknown_durations_are_masked_out(tmp_path):
     world = sources(tmp_path, scanpaths(tmp_path, durations=False))
     part = made({"modality": "scanpath"})
     batch = batch_of(part, world)
-    assert not batch.known[..., 2].any()
-    assert batch.known[..., :2].any()
+    assert not batch.mask[..., 2].any()
+    assert batch.mask[..., :2].any()
     assert torch.isfinite(part.loss(batch, StepRandom(0, 0))["total"])
 
 
@@ -169,7 +169,7 @@ def test_patches_of_one_sample_are_the_network_without_patches(world):
     batch = batch_of(part, world)
     assert torch.equal(part.encode(batch), batch.gaze)
     trials = part._trials(batch, part.encode_image(batch.features, batch.text_embedding, batch.style), batch.conditions)
-    level = part.noise.draw(StepRandom(0, 0), 4)
+    level = part.noise.sample(StepRandom(0, 0), 4)
     z = batch.gaze + torch.randn_like(batch.gaze) * level.sigma[:, None, None]
     plain = part.denoiser(z / (1 + level.sigma**2).sqrt()[:, None, None], level.time, picture=trials.picture)
     torch.testing.assert_close(part.predict(z, level, trials), plain)
@@ -271,7 +271,7 @@ def test_what_is_decoded_in_training_is_a_switch(world):
     assert a["denoise"] == b["denoise"]
     assert a["recon"] != b["recon"]
     z0 = clean.encode(batch)
-    error = ((clean.decode(z0) - batch.gaze).abs() * batch.known).sum((1, 2)) / batch.known.sum((1, 2))
+    error = ((clean.decode(z0) - batch.gaze).abs() * batch.mask).sum((1, 2)) / batch.mask.sum((1, 2))
     torch.testing.assert_close(b["recon"], error.mean())
 
 

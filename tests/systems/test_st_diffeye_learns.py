@@ -33,7 +33,7 @@ SMALL = {
     },
     "diffeye-small": {
         "image": PICTURE,
-        "unet": {"width": 16, "multipliers": [1, 2, 2], "groups": 4, "ask_from": 1},
+        "unet": {"width": 16, "multipliers": [1, 2, 2], "groups": 4, "cross_attention_from": 1},
         "max_points": POINTS,
     },
 }
@@ -54,7 +54,7 @@ def batch_of(part: STDiffEye, sequences: list[np.ndarray]) -> TokenTensors:
     gaze, known, points = (each.repeat_interleave(VIEWERS, 0) for each in (gaze, known, points))
     nothing, style = torch.zeros(len(points), full), torch.zeros(count, dtype=torch.long)
     unknown = torch.full((len(points),), torch.nan)
-    conditions = Conditions.asked(style.repeat_interleave(VIEWERS), unknown, torch.zeros(len(points)))
+    conditions = Conditions.requested(style.repeat_interleave(VIEWERS), unknown, torch.zeros(len(points)))
     density = torch.full((count, ROWS * COLUMNS), 1 / (ROWS * COLUMNS))
     text_embedding = torch.zeros(count, 512)
     return TokenTensors(features(), text_embedding, style, density, gaze, known, nothing, points, points, conditions)

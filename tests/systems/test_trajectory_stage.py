@@ -21,12 +21,12 @@ from stdiffeye.generation import load
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import (
     FURTHEST_DEG_S,
     NOISE_DEG_S,
-    PERSONS_VIGOUR,
-    SACCADES_VIGOUR,
+    SACCADE_VIGOUR,
     SHARES,
+    VIEWER_VIGOUR,
     faithful,
     plausible,
-    saccades_of_one_person,
+    sample_vigour,
 )
 
 PATH = Scanpath([[100, 100], [400, 300]], Frame(640, 480), duration_ms=[300, 300], onset_ms=[0, 340])
@@ -138,7 +138,7 @@ def test_the_shipped_fine_half_makes_saccades_as_fast_as_they_are_told_and_as_va
     for seed, (path, one) in enumerate(zip(paths, moved, strict=True)):
         noise = NoiseSource([~seed])
         noise.uniform()  # the tracker's precision
-        told.append(saccades_of_one_person(len(path) - 1, noise))
+        told.append(sample_vigour(len(path) - 1, noise))
         made.append(residual_vigour(one, path))
     told, made = np.concatenate(told), np.concatenate(made)
     clear = np.concatenate([amplitudes_deg(path) for path in paths]) >= 1
@@ -166,7 +166,7 @@ def test_the_tables_of_noise_and_vigour_are_those_of_doves(real_data, tmp_path):
             beyond += [*(vigour - person[-1])]
     for table, values, near in (
         (NOISE_DEG_S, noise, 0.1),
-        (PERSONS_VIGOUR, person, 0.05),
-        (SACCADES_VIGOUR, beyond, 0.02),
+        (VIEWER_VIGOUR, person, 0.05),
+        (SACCADE_VIGOUR, beyond, 0.02),
     ):
         assert np.allclose(np.quantile(values, SHARES[1:-1]), table[1:-1], atol=near)

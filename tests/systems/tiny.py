@@ -126,7 +126,15 @@ def sources(folder: Path, *stores: Store) -> Sources:
 
 PICTURE = {"channels": CHANNELS, "rows": ROWS, "columns": COLUMNS, "width": 32, "dropout": 0.0, "mixing": 0}
 DENOISER = {"width": 32, "depth": 1, "heads": 2, "feedforward": 64, "dropout": 0.0}
-UNET = {"width": 8, "multipliers": [1, 2], "blocks": 1, "heads": 2, "groups": 2, "ask_from": 0, "dropout": 0.0}
+UNET = {
+    "width": 8,
+    "multipliers": [1, 2],
+    "blocks": 1,
+    "heads": 2,
+    "groups": 2,
+    "cross_attention_from": 0,
+    "dropout": 0.0,
+}
 TOKENS = {
     "latent": 32,
     "max_points": 192,

@@ -167,7 +167,7 @@ def test_weights_that_do_not_fit_the_configuration_are_named(world, tmp_path):
 
 def test_half_precision_weights_fill_a_network_of_single_precision(tmp_path):
     part, other = fine(), fine()
-    save_weights(tmp_path / "w.safetensors", part, {"score": 0.5}, half=True)
+    save_weights(tmp_path / "w.safetensors", part, {"score": 0.5}, float16=True)
     assert load_weights(tmp_path / "w.safetensors", other) == {"score": 0.5}
     for one, two in zip(part.parameters(), other.parameters(), strict=True):
         assert two.dtype == torch.float32

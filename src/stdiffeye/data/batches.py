@@ -21,14 +21,14 @@ TYPICAL_GAP_MS = 40.0
 """From one fixation to the next where the data do not say; the median of DOVES."""
 SHORTEST_VIEWING_S = 1.0
 CROWDED = 8
-"""Below so many stimuli for each one of a step, drawing distinct ones again and again would take long."""
-LIGHTS = 2
-"""Other lights that a picture is kept in."""
+"""Below so many stimuli for each one of a step, sampling distinct ones again and again would take long."""
+COLOUR_JITTERS = 2
+"""Other colours that a picture is kept in."""
 
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A picture and task with the trials that looked at it."""
+    """A picture and task with its trials."""
 
     store: int
     name: str
@@ -40,11 +40,11 @@ class Stimulus:
 
 @dataclass(frozen=True)
 class Choice:
-    """A stimulus of a batch, the trials that were drawn of it, and the source of whatever else is drawn for them."""
+    """A stimulus of a batch, the trials that were sampled of it, and the source of all else that is random."""
 
     stimulus: Stimulus
     flip: bool
-    light: int
+    colour_jitter: int
     trials: NDArray[np.int64]
     rng: np.random.Generator
 
@@ -55,14 +55,14 @@ class ScanpathBatch:
 
     stimuli: list[Stimulus]  # P
     flip: NDArray[np.bool_]  # (P,) the picture is to be mirrored; the gaze already is
-    light: NDArray[np.int64]  # (P,) number of the light that the picture is to be seen in; 0 as it is
+    colour_jitter: NDArray[np.int64]  # (P,) number of the change of its colours; 0 as it is
     xy: Floats32  # (B, M, 2) in [0, 1] of the picture
     duration_ms: Floats32  # (B, M) NaN where unknown
     gap_ms: Floats32  # (B, M) to the next fixation, NaN where unknown or last
     length: NDArray[np.int64]  # (B,)
     seconds: Floats32  # (B,) viewing time, NaN where unknown
-    start_s: Floats32  # (B,) time already looked before the first of these fixations; 0 at the picture's onset
-    places: list[Floats32]  # P × (n, 2) fixations of every viewer, for the density
+    start_s: Floats32  # (B,) viewing time before the first of these fixations; 0 at the picture's onset
+    positions: list[Floats32]  # P × (n, 2) fixations of every viewer, for the density
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class Augment:
     later: float = 0.15
     """Only what came after some fixation, with the time already passed: how viewing goes on."""
     colour_jitter: float = 0.0
-    """The picture in one of `LIGHTS` other lights."""
+    """The picture in one of `COLOUR_JITTERS` other colours."""
 
 
 NO_CHANGE = Augment(0.0, 0.0, 0.0)
 
 
 class ScanpathBatches:
-    """Draws stimuli of several stores, and viewers of each.
+    """Samples stimuli of several stores, and viewers of each.
 
     Parameters
     ----------
-    dataset_exponent : a store is drawn in proportion to (its number of stimuli) to this power: 1 mixes by picture,
+    dataset_exponent : a store is sampled in proportion to (its number of stimuli) to this power: 1 mixes by picture,
         0 by store.
     usable : which trials of a store can be used, (n,) bool; all of them by default.
     """
@@ -120,20 +120,22 @@ class ScanpathBatches:
         self.store_share = shares / shares.sum()
 
     def choose(self, step: int, rank_slice: Callable[[int], slice] = slice) -> list[Choice]:
-        """The stimuli and viewers of this step, or those that `rank_slice(count)` says, whatever else is drawn."""
+        """The stimuli and viewers of this step, or those that `rank_slice(count)` says, whatever else is sampled."""
         rng = np.random.default_rng([self.seed, step])
         stimuli = [self.stimuli[i] for i in self._distinct(rng)]
         flip = rng.random(self.count) < self.augment.flip
         mine = rank_slice(self.count)
         seeds = rng.integers(2**63, size=self.count)
-        light = np.where(
-            rng.random(self.count) < self.augment.colour_jitter, rng.integers(LIGHTS, size=self.count) + 1, 0
+        colour_jitter = np.where(
+            rng.random(self.count) < self.augment.colour_jitter, rng.integers(COLOUR_JITTERS, size=self.count) + 1, 0
         )
         choices = []
-        for stimulus, mirrored, lit, seed in zip(stimuli[mine], flip[mine], light[mine], seeds[mine], strict=True):
+        for stimulus, mirrored, jittered, seed in zip(
+            stimuli[mine], flip[mine], colour_jitter[mine], seeds[mine], strict=True
+        ):
             own = np.random.default_rng(seed)
             picked = own.choice(stimulus.trials, self.viewers, replace=len(stimulus.trials) < self.viewers)
-            choices.append(Choice(stimulus, bool(mirrored), int(lit), picked, own))
+            choices.append(Choice(stimulus, bool(mirrored), int(jittered), picked, own))
         return choices
 
     def _distinct(self, rng: np.random.Generator) -> list[int]:
@@ -154,10 +156,10 @@ class ScanpathBatches:
         chosen = self.choose(step, rank_slice)
         rows = [self._row(c.stimulus.store, int(trial), c.flip, c.rng) for c in chosen for trial in c.trials]
         xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
-        places = [self.places(c.stimulus, c.flip) for c in chosen]
-        flip, light = np.array([c.flip for c in chosen]), np.array([c.light for c in chosen])
+        positions = [self.positions(c.stimulus, c.flip) for c in chosen]
+        flip, colour_jitter = np.array([c.flip for c in chosen]), np.array([c.colour_jitter for c in chosen])
         stimuli = [c.stimulus for c in chosen]
-        return ScanpathBatch(stimuli, flip, light, xy, duration, gap, length, seconds, start, places)
+        return ScanpathBatch(stimuli, flip, colour_jitter, xy, duration, gap, length, seconds, start, positions)
 
     def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
         xy, duration, onset, seconds = self._read(store, trial)
@@ -173,7 +175,7 @@ class ScanpathBatches:
             xy = np.stack([1 - xy[:, 0], xy[:, 1]], axis=1)
         n = min(len(xy), self.max_fixations)
         gap = np.full(n, np.nan)
-        if self._gaps_known(store, trial):
+        if self._has_gaps(store, trial):
             gap[: n - 1] = onset[1:n] - onset[: n - 1] - duration[: n - 1]
         pad = self.max_fixations - n
         return (
@@ -185,7 +187,7 @@ class ScanpathBatches:
             start,
         )
 
-    def _gaps_known(self, store: int, trial: int) -> bool:
+    def _has_gaps(self, store: int, trial: int) -> bool:
         columns = self.stores[store].columns
         return bool(columns["has_onsets"][trial] and columns["has_durations"][trial])
 
@@ -201,7 +203,7 @@ class ScanpathBatches:
             onset = np.concatenate([[0.0], np.cumsum(duration + TYPICAL_GAP_MS)[:-1]])
         return xy, duration, onset, np.asarray(columns["viewing_ms"][trial] / 1000)
 
-    def places(self, stimulus: Stimulus, mirrored: bool) -> Floats32:
+    def positions(self, stimulus: Stimulus, mirrored: bool) -> Floats32:
         """(n, 2) fixations of every viewer in [0, 1]."""
         xy = np.concatenate([self._read(stimulus.store, int(trial))[0] for trial in stimulus.trials]).astype(np.float32)
         return np.stack([1 - xy[:, 0], xy[:, 1]], axis=1) if mirrored else xy

@@ -1,10 +1,10 @@
 """The chance in generated gaze: one stream of random numbers per viewer, and viewers who together cover much.
 
-Viewers drawn one by one leave gaps and repeat each other by accident. Here sixteen viewers of a picture are spread: in
+Independent samples leave gaps and repeat each other by accident. Here sixteen viewers of a picture are stratified: in
 each random number, one of them is in each sixteenth of its distribution (a Latin hypercube), and for two of the first
 fifteen numbers, the next fifteen, …, four of them are in each quarter of the plane (an orthogonal array of strength
-two). Each viewer alone is as random as before, so nothing that is drawn gets likelier; a handful of them tell
-more of what people do. Which of them are shown first is decided in `systems.seating`.
+two). Each viewer alone is as random as before, so no gaze gets likelier; a handful of them cover more of what
+people do. Which of them are shown first is decided in `systems.coarse_to_fine.representatives`.
 
 References
 ----------
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 VIEWERS = 1024  # seeds of one set of viewers: its number times this, and on
-TOGETHER = 16  # viewers that are spread over the distribution together
+TOGETHER = 16  # viewers that are stratified over the distribution together
 ARRAY = torch.tensor([[(row & column).bit_count() % 2 for column in range(1, TOGETHER)] for row in range(TOGETHER)])
 """(16, 15) of 0 and 1: every two columns hold each of 00, 01, 10, 11 four times (Sylvester's Hadamard matrix)."""
 
@@ -37,7 +37,7 @@ def viewer_seeds(viewers: int, samples: int) -> list[int]:
 
 @dataclass
 class _Viewer:
-    """A viewer's own stream, who else belongs to its set, and how much was drawn for it."""
+    """A viewer's own stream, who else belongs to its set, and how much was sampled for it."""
 
     seed: int
     random: int = 0
@@ -54,9 +54,9 @@ class NoiseSource:
 
     def of(self, samples: Sequence[int]) -> NoiseSource:
         """The same noise for some of the samples."""
-        part = copy.copy(self)
-        part._viewers = [self._viewers[k] for k in samples]
-        return part
+        some = copy.copy(self)
+        some._viewers = [self._viewers[k] for k in samples]
+        return some
 
     def fresh(self, *shape: int) -> Tensor:
         """(samples, *shape) standard normal, each sample's independent of the others'."""
@@ -72,7 +72,7 @@ class NoiseSource:
 
 
 class StratifiedNoise(NoiseSource):
-    """Noise of viewers that are spread; those whose seeds are of one set of `VIEWERS`, sixteen at a time."""
+    """Noise of stratified viewers; those whose seeds are of one set of `VIEWERS`, sixteen at a time."""
 
     def normal(self, *shape: int) -> Tensor:
         return torch.special.ndtri(self._stratified(*shape)).float()
@@ -82,14 +82,14 @@ class StratifiedNoise(NoiseSource):
 
     def _stratified(self, *shape: int) -> Tensor:
         """(samples, *shape) uniform, as float64."""
-        drawn = []
+        uniform = []
         for viewer in self._viewers:
-            together, place = divmod(viewer.seed, TOGETHER)
-            rank = _ranks(together, viewer.random, math.prod(shape))[place].reshape(shape)
+            together, member = divmod(viewer.seed, TOGETHER)
+            rank = _ranks(together, viewer.random, math.prod(shape))[member].reshape(shape)
             within = torch.rand(shape, generator=viewer.generator, dtype=torch.float64).clamp(min=2**-40)
-            drawn.append((rank + within) / TOGETHER)
+            uniform.append((rank + within) / TOGETHER)
             viewer.random += 1
-        return torch.stack(drawn)
+        return torch.stack(uniform)
 
 
 class Trimmed(NoiseSource):
@@ -109,25 +109,25 @@ class Trimmed(NoiseSource):
 
 
 def noise_of(seeds: Sequence[int], stratified: bool) -> NoiseSource:
-    """Noise of viewers that are spread, or drawn one by one."""
+    """Noise of stratified viewers, or of independent ones."""
     return StratifiedNoise(seeds) if stratified else NoiseSource(seeds)
 
 
 def categorical(logits: Tensor, uniform: Tensor) -> Tensor:
-    """(B,) draws from (B, n) logits by inverting the distribution at `uniform` (B,)."""
+    """(B,) samples from (B, n) logits by inverting the distribution at `uniform` (B,)."""
     cumulative = logits.softmax(-1).cumsum(-1)
     return (uniform[:, None] > cumulative).sum(-1).clamp(max=logits.shape[-1] - 1)
 
 
 @functools.lru_cache(maxsize=8)
-def _ranks(together: int, draw: int, numbers: int) -> Tensor:
+def _ranks(together: int, count: int, numbers: int) -> Tensor:
     """(16, numbers) which sixteenth of its distribution each number of each viewer is in."""
-    digest = hashlib.blake2b(f"{together}|{draw}".encode(), digest_size=7).digest()
+    digest = hashlib.blake2b(f"{together}|{count}".encode(), digest_size=7).digest()
     generator = torch.Generator().manual_seed(int.from_bytes(digest, "big"))
     arrays = -(-numbers // (TOGETHER - 1))
     row = torch.rand(arrays, TOGETHER, 1, generator=generator).argsort(1)
     column = torch.rand(arrays, 1, TOGETHER - 1, generator=generator).argsort(2)
     swapped = torch.randint(2, (arrays, 1, TOGETHER - 1), generator=generator)
-    half = (ARRAY[row, column] ^ swapped).transpose(0, 1).reshape(TOGETHER, -1)[:, :numbers]
-    order = (half + torch.rand(half.shape, generator=generator)).argsort(0)
+    array = (ARRAY[row, column] ^ swapped).transpose(0, 1).reshape(TOGETHER, -1)[:, :numbers]
+    order = (array + torch.rand(array.shape, generator=generator)).argsort(0)
     return order.argsort(0).to(torch.int8)

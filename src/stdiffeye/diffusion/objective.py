@@ -75,7 +75,7 @@ def over_tokens(level: Tensor, like: Tensor) -> Tensor:
 
 @dataclass
 class LossAwareSteps:
-    """Draws steps in proportion to the root mean square of their last losses (Nichol & Dhariwal 2021).
+    """Samples steps in proportion to the root mean square of their last losses (Nichol & Dhariwal 2021).
 
     Uniform until every step has been seen `memory` times.
     """

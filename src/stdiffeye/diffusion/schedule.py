@@ -22,7 +22,7 @@ from torch import Tensor
 ScheduleName = Literal["sqrt", "cosine", "linear", "edm"]
 
 MAX_BETA = 0.999
-TELLING_LOG_RATIO = (-1.9, 2.3)
+SHAPING_LOG_RATIO = (-1.9, 2.3)
 """ln(α/σ) where unit-variance tokens take shape: below it is all noise, above it all but clean."""
 
 
@@ -56,14 +56,14 @@ class Schedule:
         return torch.linspace(len(self) - 1, 0, min(count, len(self)), dtype=torch.float64).round().long()
 
     def steps_even_in_snr(self, count: int) -> Tensor:
-        """(count,) the noisiest step, then steps whose log ratio of signal to noise is evenly spaced where it tells.
+        """(count,) the noisiest step, then steps evenly spaced in log signal-to-noise where tokens take shape.
 
         Solvers of higher order extrapolate in this ratio (Lu et al. 2022), and overshoot where it jumps.
         """
         if count >= len(self):
             return self.steps(count)
         ratio = (self.alpha / self.sigma).log()  # falls with k
-        low, high = (min(max(bound, float(ratio[-1])), float(ratio[0])) for bound in TELLING_LOG_RATIO)
+        low, high = (min(max(bound, float(ratio[-1])), float(ratio[0])) for bound in SHAPING_LOG_RATIO)
         wanted = torch.linspace(low, high, count - 1, dtype=torch.float64)
         nearest = (ratio[:, None] - wanted).abs().argmin(0)
         return torch.cat([torch.tensor([len(self) - 1]), nearest]).unique().flip(0)

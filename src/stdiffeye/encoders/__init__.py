@@ -1,6 +1,6 @@
 """Picture to tokens, words to a vector; frozen, and cached on disk by content.
 
-Every encoder stands behind one of the two protocols below, so that the model never knows which network looked at
+Every encoder stands behind one of the two protocols below, so that the model never knows which network encoded
 the picture. No encoder adds positions to its tokens: the model adds its own sine positions, once, for all of them.
 Nothing here loads torch until an encoder is made.
 """

@@ -1,4 +1,4 @@
-"""Features of pictures on disk, so that each picture is looked at once.
+"""Features of pictures on disk, so that each picture is encoded once.
 
 One file per picture, named by the content: `<folder>/<encoder's identity>/<2 letters>/<hash>[-flip][-light2].npy`,
 float16, (rows · columns, width). One file per picture rather than one large table because files appear whole or not at
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from stdiffeye.encoders import PictureEncoder
-from stdiffeye.encoders.picture import Picture, in_other_light, load_picture
+from stdiffeye.encoders.picture import Picture, colour_jittered, load_picture
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.progress import track
@@ -63,28 +63,31 @@ class FeatureCache:
         self._keys: dict[tuple[str, int, int], str] = {}
 
     def get(
-        self, pictures: Sequence[Picture], flip: bool | Sequence[bool] = False, light: Sequence[int] | None = None
+        self,
+        pictures: Sequence[Picture],
+        flip: bool | Sequence[bool] = False,
+        colour_jitter: Sequence[int] | None = None,
     ) -> Features:
         """(B, rows · columns, width) float16 in memory; what is missing is computed and kept.
 
         Parameters
         ----------
         flip : whether the picture is mirrored left to right, for all or one by one.
-        light : one by one, 0 for the picture as it is, else the number of a change of its light and colours.
+        colour_jitter : one by one, 0 for the picture as it is, else the number of a change of its colours.
         """
         flips = [flip] * len(pictures) if isinstance(flip, bool) else list(flip)
         features = np.empty((len(pictures), *self.shape), dtype=np.float16)
-        lights = light or [0] * len(pictures)
-        for row, view in enumerate(zip(pictures, flips, lights, strict=True)):
+        jitters = colour_jitter or [0] * len(pictures)
+        for row, view in enumerate(zip(pictures, flips, jitters, strict=True)):
             features[row] = self.open(*view)
         return features
 
-    def open(self, picture: Picture, flip: bool = False, light: int = 0) -> Features:
+    def open(self, picture: Picture, flip: bool = False, colour_jitter: int = 0) -> Features:
         """(rows · columns, width) float16, read-only, mapped from the file and not yet read."""
-        path = self.path(picture, flip, light)
+        path = self.path(picture, flip, colour_jitter)
         stored = self._read(path)
         if stored is None:
-            self._compute(picture, flip, light, path)
+            self._compute(picture, flip, colour_jitter, path)
             stored = self._read(path)
         if stored is None:
             raise InputError(f"{path} vanished while it was read: is another program clearing the cache?")
@@ -97,7 +100,7 @@ class FeatureCache:
     def fill(self, pictures: Sequence[Picture], flip: bool = False, quiet: bool = False) -> None:
         """Compute what is missing, with progress. Broken off, the same call goes on where it was.
 
-        A picture that cannot be read does not keep the others from being computed; it is told at the end.
+        A picture that cannot be read does not keep the others from being computed; it is reported at the end.
         """
         troubles: list[str] = []
         for picture in track(pictures, "mirrored pictures" if flip else "pictures", quiet=quiet):
@@ -110,10 +113,11 @@ class FeatureCache:
         if troubles:
             raise InputError(f"{len(troubles)} of {len(pictures)} pictures cannot be used, the first: {troubles[0]}")
 
-    def path(self, picture: Picture, flip: bool = False, light: int = 0) -> Path:
+    def path(self, picture: Picture, flip: bool = False, colour_jitter: int = 0) -> Path:
         """Where the picture's features are or will be."""
         key = self._key(picture)
-        return self.home / key[:2] / f"{key}{'-flip' if flip else ''}{f'-light{light}' if light else ''}.npy"
+        view = ("-flip" if flip else "") + (f"-jitter{colour_jitter}" if colour_jitter else "")
+        return self.home / key[:2] / f"{key}{view}.npy"
 
     def _key(self, picture: Picture) -> str:
         if isinstance(picture, Image.Image | np.ndarray):
@@ -138,18 +142,18 @@ class FeatureCache:
             return None
         return stored if stored.shape == self.shape and stored.dtype == np.float16 else None
 
-    def _compute(self, picture: Picture, flip: bool, light: int, path: Path) -> None:
-        if light:
-            seed = [light, int(self._key(picture), 16)]
-            picture = in_other_light(load_picture(picture), np.random.default_rng(seed))
+    def _compute(self, picture: Picture, flip: bool, colour_jitter: int, path: Path) -> None:
+        if colour_jitter:
+            seed = [colour_jitter, int(self._key(picture), 16)]
+            picture = colour_jittered(load_picture(picture), np.random.default_rng(seed))
         tokens = self.encoder.encode([picture], flip=flip)
         with atomic_write(path) as temporary:
             np.save(temporary, tokens[0].numpy().astype(np.float16), allow_pickle=False)
         self.computed += 1
 
 
-def _digest(*parts: bytes) -> str:
+def _digest(*contents: bytes) -> str:
     digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    for part in parts:
-        digest.update(part)
+    for content in contents:
+        digest.update(content)
     return digest.hexdigest()

@@ -14,7 +14,7 @@ def picture_encoder(name: str = "efficientnet-lite0", download: bool = False) ->
     Parameters
     ----------
     name : "efficientnet-lite0"; "efficientnet-lite0:FILE" with late blocks that were tuned to gaze, or
-        "efficientnet-lite0-early", what these look at; "dinov2:FOLDER" or "dinov2:HUB_ID"; "dinov2" for the paper's.
+        "efficientnet-lite0-early", their early features; "dinov2:FOLDER" or "dinov2:HUB_ID"; "dinov2" for the paper's.
     download : allow a hub id to be fetched from the network; otherwise only this machine is searched.
     """
     kind, _, where = name.partition(":")

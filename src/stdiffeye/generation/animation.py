@@ -44,7 +44,7 @@ def animate(
     options : AnimationOptions, optional
         Seed, precision, scale, and what to do without durations.
     plots : bool
-        Draw pictures of the gaze, where `out` is given.
+        Plot the gaze, where `out` is given.
     quiet : bool
         Show no progress.
     **fields
@@ -74,7 +74,7 @@ def _animated(trials: list[Trial], model: str | Path | None, options: AnimationO
     fine = load(model).fine
     if fine is None:
         raise InputError(
-            f"{model} has no fine half: train one with `stdiffeye train coarse-to-fine … --only trajectory`"
+            f"{model} has no trajectory stage: train one with `stdiffeye train coarse-to-fine … --only trajectory`"
         )
     ready = [_timed(trial, options.durations) for trial in trials]
 

@@ -61,7 +61,7 @@ def generate(
     quiet: bool = False,
     **fields: Any,
 ) -> GazeList[Trial]:
-    """Generate how people look at pictures.
+    """Generate human-like gaze for pictures.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ def _of_store(store: Store, request: Request, split: str | None) -> list[Wanted]
         viewing_ms = float(store.columns["viewing_ms"][stimulus.trials[0]])
         seconds = request.seconds or (None if viewing_ms != viewing_ms else viewing_ms / 1000)
         style = request.style if request.style is not None else store.dataset
-        asked = request.seconds is not None
+        requested = request.seconds is not None
         scale = float(store.columns["px_per_degree"][stimulus.trials[0]])
         own = replace(
             request,
             task=request.task or stimulus.task,
             seconds=seconds,
             style=style,
-            fill=asked,
+            fill=requested,
             px_per_degree=request.px_per_degree or (None if scale != scale else scale),
         )
         found.append(Wanted(stimulus.name, picture, own))

@@ -1,4 +1,4 @@
-"""What is asked of a model: one request for the command line, Python and the page.
+"""What is requested of a model: one request for the command line, Python and the page.
 
 The fields of `Request` are flags of `stdiffeye generate`, keywords of `Model.generate` and the form of the page. Those
 of `OutputOptions` and `AnimationOptions` are flags and keywords of `generate` and `animate`. Nothing here loads torch.
@@ -24,11 +24,11 @@ class Request:
     """What is wanted of each picture."""
 
     task: str = ""
-    """What is looked for, in words; nothing for free viewing."""
+    """What is searched for, in words; nothing for free viewing."""
     samples: int = 10
     """Viewers per picture."""
     seconds: float | None = None
-    """How long they look; by default as long as people did in the data."""
+    """Viewing time; by default that of the data."""
     seed: int = 0
     """The same seed gives the same gaze, sample by sample."""
     style: str | None = None
@@ -44,9 +44,9 @@ class Request:
     guidance: float | None = None
     """Above 1 exaggerates what is due to picture and task; by default the model's own."""
     representative: bool = False
-    """Choose samples that together cover what people do, not independent ones."""
+    """Choose samples that together cover human gaze, not independent ones."""
     fill: bool = True
-    """Gaze lasts all of its time; people's trials often end before."""
+    """Gaze lasts all of its time; human trials often end before."""
 
     @property
     def sampling(self) -> SamplingKind:

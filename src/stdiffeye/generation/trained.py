@@ -1,4 +1,4 @@
-"""A trained system, ready to look at pictures.
+"""A trained system, ready to generate gaze.
 
 >>> import stdiffeye
 >>> model = stdiffeye.load()                                     # doctest: +SKIP
@@ -28,6 +28,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, extract
 from stdiffeye.generation.request import Request
 from stdiffeye.io.pictures import PICTURE_SUFFIXES
+from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.systems.base import Likelihood, Query, SamplingOptions, TrainableSystem
 from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage
@@ -38,7 +39,7 @@ from stdiffeye.training.run import read_run, weights_file
 from stdiffeye.training.shipped import find_model
 
 VIEWERS_AT_ONCE = (
-    CANDIDATES  # of a picture, per pass: memory stays small, larger gains no speed, fewer draw a pool again
+    CANDIDATES  # of a picture, per pass: memory stays small, larger gains no speed, fewer sample the candidates again
 )
 
 SAMPLES_PER_REPORT = 5
@@ -49,17 +50,17 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Generated(Trajectory):
-    """A generated trajectory that knows the scanpath it was drawn from, where there is one."""
+    """A generated trajectory with the scanpath that it was animated from, where there is one."""
 
-    drawn_from: Scanpath | None = None
+    animated_from: Scanpath | None = None
 
     @property
     def scanpath(self) -> Scanpath:
-        """Its fixations: those it was drawn from, else those that Judd's rule finds in its samples.
+        """Its fixations: those it was animated from, else those that Judd's rule finds in its samples.
 
         `stdiffeye.gaze.extract(trajectory, method)` finds them in the samples by any method.
         """
-        return extract(self) if self.drawn_from is None else self.drawn_from
+        return extract(self) if self.animated_from is None else self.animated_from
 
 
 ProgressCallback = Callable[[int, int], None]
@@ -67,7 +68,7 @@ ProgressCallback = Callable[[int, int], None]
 
 
 class Tally:
-    """Counts what is done, from any thread, and tells whoever wants to know."""
+    """Counts what is done, from any thread, and reports it."""
 
     def __init__(self, total: int, progress: ProgressCallback | None) -> None:
         self._done, self._total, self._progress = 0, total, progress
@@ -128,7 +129,7 @@ class Model:
 
     @property
     def first(self) -> TrainableSystem:
-        """The stage that looks at the picture."""
+        """The stage that takes the picture."""
         return next(iter(self.stages.values()))
 
     @property
@@ -138,7 +139,7 @@ class Model:
 
     @property
     def styles(self) -> tuple[str, ...]:
-        """Data sets whose viewing style can be asked for; the first is the default."""
+        """Data sets whose viewing style can be requested; the first is the default."""
         return tuple(getattr(self.first.config, "sets", ()))
 
     @property
@@ -178,28 +179,28 @@ class Model:
         history_px : (n, 2) fixations so far, oldest first, in pixels of the picture; none for the first fixation.
         """
         stage = self._likelihood()
-        return stage.log_density(self._looked_at(picture, task, style), history_px)
+        return stage.log_density(self._query_of(picture, task, style), history_px)
 
     def information_gain(
         self, picture: Picture, scanpaths: Sequence[Scanpath], task: str | None = None, style: str | None = None
     ) -> float:
-        """Bits per fixation of people's scanpaths that picture and history tell beyond the centre bias."""
+        """Bits per fixation of human scanpaths that picture and history explain beyond the centre bias."""
         stage = self._likelihood()
         if not any(len(path) for path in scanpaths):
             raise InputError("the information gain of no fixation is not defined: give at least one scanpath")
-        return stage.information_gain(self._looked_at(picture, task, style), scanpaths)
+        return stage.information_gain(self._query_of(picture, task, style), scanpaths)
 
     def _likelihood(self) -> Likelihood:
         if not isinstance(self.first, Likelihood):
             raise InputError(
-                f"{self.name} ({self.config.system}) draws gaze but states no likelihood of the next fixation: "
+                f"{self.name} ({self.config.system}) samples gaze but states no likelihood of the next fixation: "
                 "deepgaze3 does, see `stdiffeye train deepgaze3`"
             )
         return self.first
 
-    def _looked_at(self, picture: Picture, task: str | None, style: str | None) -> Query:
+    def _query_of(self, picture: Picture, task: str | None, style: str | None) -> Query:
         request = Request(task=task or "")
-        return self._look(picture, self._words(request.task), self._style(style), request)[0]
+        return self._query(picture, self._text_embedding(request.task), self._style(style), request)[0]
 
     def scanpaths_of_many(
         self, pictures: Sequence[Picture], request: Request, progress: ProgressCallback | None = None
@@ -217,9 +218,9 @@ class Model:
     ) -> Iterator[list[Generated]]:
         """Trajectories of each picture, a core busy with each."""
         if not self.first.generates_trajectories and not self.first.generates_scanpaths:
-            raise InputError(f"{self.name} draws no gaze: it is an encoder, to train other systems with")
+            raise InputError(f"{self.name} samples no gaze: it is an encoder, to train other systems with")
         if not self.first.generates_trajectories and self.fine is None:
-            raise InputError(f"{self.name} draws scanpaths only: use --no-trajectories, or `stdiffeye animate`")
+            raise InputError(f"{self.name} samples scanpaths only: use --no-trajectories, or `stdiffeye animate`")
         stages = 1 if self.first.generates_trajectories else 2
         tally = Tally(len(pictures) * request.samples * stages, progress)
         yield from self._of_each(pictures, request, self._trajectories, tally)
@@ -228,16 +229,16 @@ class Model:
         self,
         pictures: Sequence[Picture],
         request: Request,
-        draw: Callable[[Query, list[int], Sampling], list[Gaze]],
+        sample: Callable[[Query, list[int], Sampling], list[Gaze]],
         tally: Tally,
     ) -> Iterator[list[Gaze]]:
-        """What `draw` draws of each picture; the viewers of a lone picture are shared among the cores."""
-        words, style = self._words(request.task), self._style(request.style)
+        """What `sample` gives for each picture; the viewers of a lone picture are shared among the cores."""
+        text_embedding, style = self._text_embedding(request.task), self._style(request.style)
 
         def all_of(picture: Picture, cores: int = 1) -> list[Gaze]:
-            query, seeds = self._look(picture, words, style, request)
+            query, seeds = self._query(picture, text_embedding, style, request)
             sampling = Sampling(request, cores, tally)
-            return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in draw(query, some, sampling)]
+            return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in sample(query, some, sampling)]
 
         if len(pictures) != 1:
             yield from on_cores(all_of, pictures)
@@ -246,30 +247,32 @@ class Model:
             gaze = all_of(pictures[0], cores)
         yield gaze
 
-    def _look(self, picture: Picture, words: torch.Tensor, style: str, request: Request) -> tuple[Query, list[int]]:
+    def _query(
+        self, picture: Picture, text_embedding: torch.Tensor, style: str, request: Request
+    ) -> tuple[Query, list[int]]:
         """A picture, encoded, and a seed for each of its viewers."""
         image = load_picture(picture)
         features = None if self.encoder is None else self.encoder.encode([image])
         frame = Frame(image.width, image.height, request.px_per_degree)
         seeds = sample_seeds(request.seed, image.tobytes(), request.task, request.samples)
         fill = request.fill and request.seconds is not None
-        return Query(features, words, frame, request.seconds, style, fill), seeds
+        return Query(features, text_embedding, frame, request.seconds, style, fill), seeds
 
     def _scanpaths(self, query: Query, seeds: list[int], sampling: Sampling) -> list[Scanpath]:
-        def draw(some: list[int]) -> list[Scanpath]:
+        def sample(some: list[int]) -> list[Scanpath]:
             return self.first.scanpaths([query], [some], sampling.options)[0]
 
         if not self.first.shares_samples_among_cores:
-            return sampling.share(draw, seeds)
-        paths = draw(seeds)
+            return sampling.share(sample, seeds)
+        paths = sample(seeds)
         sampling.tally.add(len(paths))
         return paths
 
     def _trajectories(self, query: Query, seeds: list[int], sampling: Sampling) -> list[Generated]:
         request, options, fine = sampling.request, sampling.options, self.fine
         if self.first.generates_trajectories:
-            drawn = sampling.share(lambda some: self.first.trajectories([query], [some], options)[0], seeds)
-            return [_generated(one, None) for one in drawn]
+            trajectories = sampling.share(lambda some: self.first.trajectories([query], [some], options)[0], seeds)
+            return [_generated(one, None) for one in trajectories]
         assert fine is not None
         paths = dict(zip(seeds, self._scanpaths(query, seeds, sampling), strict=True))
 
@@ -279,16 +282,16 @@ class Model:
 
         return [_generated(one, paths[seed]) for seed, one in zip(seeds, sampling.share(move, seeds), strict=True)]
 
-    def _words(self, task: str) -> torch.Tensor:
+    def _text_embedding(self, task: str) -> torch.Tensor:
         if not task:
-            return torch.zeros(1, 512)
+            return torch.zeros(1, TEXT_WIDTH)
         return text_encoder(self.config.text).encode(task)[None]
 
     def _style(self, style: str | None) -> str:
         if style is None:
             return self.config.default_style or (self.styles[0] if self.styles else "")
         if style and style not in self.styles:
-            raise InputError(f"{self.name} knows no style {style!r}: it knows {', '.join(self.styles) or 'none'}")
+            raise InputError(f"{self.name} has no style {style!r}: it has {', '.join(self.styles) or 'none'}")
         return style
 
 
@@ -303,7 +306,7 @@ def load(name_or_path: str | Path | None = None, task: str = "", device: str = "
         except InputError:
             if name == next(iter(stages)):
                 raise
-            del stages[name]  # a half that was not trained: scanpaths alone still work
+            del stages[name]  # a stage that was not trained: scanpaths alone still work
             continue
         load_weights(path, stage)
         stage.eval().requires_grad_(False).to(device)
@@ -318,7 +321,7 @@ def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int
 
 
 def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:
-    return Generated(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, drawn_from=path)
+    return Generated(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, animated_from=path)
 
 
 def pictures_in(sources: Sequence[str | Path]) -> list[Path]:

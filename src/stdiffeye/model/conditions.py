@@ -1,4 +1,4 @@
-"""What else is known of a trial, each part optional: viewing style, viewing time, time already passed, length."""
+"""The conditions of a trial, each of them optional: viewing style, viewing time, time already passed, length."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Conditions:
 
     style: Tensor  # (B,) 1-based number of the data set's viewing style, 0 for any
     seconds: Tensor  # (B,) viewing time
-    start_s: Tensor  # (B,) time looked at the picture before these fixations
-    length: Tensor  # (B,) number of fixations, 0 when not yet drawn
+    start_s: Tensor  # (B,) viewing time before these fixations
+    length: Tensor  # (B,) number of fixations, 0 when not yet sampled
     mirrored: (
         Tensor  # (B,) whether picture and gaze are mirror images (not embedded: see `DenoiserConfig.mirror_embedding`)
     )
 
     @classmethod
-    def asked(cls, style: Tensor, seconds: Tensor, start_s: Tensor) -> Conditions:
-        """Of gaze that is yet to be drawn, on pictures as they are."""
+    def requested(cls, style: Tensor, seconds: Tensor, start_s: Tensor) -> Conditions:
+        """Of gaze that is yet to be sampled, on pictures as they are."""
         return cls(style, seconds, start_s, torch.zeros_like(style), torch.zeros_like(style, dtype=torch.bool))
 
     def to(self, device: torch.device | str) -> Conditions:
@@ -45,7 +45,7 @@ class Conditions:
         return torch.tensor([first[kind] for kind in range(len(first))], device=alike.device), alike
 
     def without(self, drop: Tensor) -> Conditions:
-        """Manner and viewing time image_dropped where `drop` (B, 2) says so."""
+        """Style and viewing time dropped where `drop` (B, 2) says so."""
         return Conditions(
             torch.where(drop[:, 0], 0, self.style),
             torch.where(drop[:, 1], torch.nan, self.seconds),
@@ -69,17 +69,17 @@ class ConditionEmbedding(nn.Module):
             nn.init.normal_(embedding.weight, std=0.02)
 
     def forward(self, conditions: Conditions) -> Tensor:
-        known = ~torch.isnan(conditions.seconds)  # (B,)
+        given = ~torch.isnan(conditions.seconds)  # (B,)
         seconds = batch_invariant(
             self.seconds, sinusoid(torch.nan_to_num(conditions.seconds) * MILLISECONDS, SINES)
         )  # (B, D)
-        seconds = torch.where(known[:, None], seconds, self.unknown_seconds)  # (B, D)
+        seconds = torch.where(given[:, None], seconds, self.unknown_seconds)  # (B, D)
         start = batch_invariant(self.start, sinusoid(conditions.start_s * MILLISECONDS, SINES))  # (B, D)
         return self.style(conditions.style) + seconds + start + self.length(conditions.length)  # (B, D)
 
 
 class LengthHead(nn.Sequential):
-    """How many tokens there will be: logits of 1, 2, … from the pooled picture and what is known of the trial."""
+    """How many tokens there will be: logits of 1, 2, … from the pooled picture and the conditions of the trial."""
 
     def __init__(self, width: int, longest: int) -> None:
         super().__init__(nn.LayerNorm(3 * width), nn.Linear(3 * width, width), nn.SiLU(), nn.Linear(width, longest))
@@ -87,7 +87,9 @@ class LengthHead(nn.Sequential):
     def logits(self, picture: EncodedImage, context: Tensor) -> Tensor:
         """P pictures and the context (B, D) of their viewers, B a multiple of P → (B, longest)."""
         mean = picture.tokens.mean(1)  # (P, D)
-        looked = mean if picture.log_density is None else (picture.log_density.exp()[..., None] * picture.tokens).sum(1)
-        pooled = torch.cat([mean, looked], dim=-1)  # (P, 2D)
+        attended = (
+            mean if picture.log_density is None else (picture.log_density.exp()[..., None] * picture.tokens).sum(1)
+        )
+        pooled = torch.cat([mean, attended], dim=-1)  # (P, 2D)
         viewers = len(context) // len(pooled)
         return batch_invariant(self, torch.cat([pooled.repeat_interleave(viewers, 0), context], dim=-1))

@@ -21,7 +21,7 @@ from stdiffeye.model.layers import (
 )
 
 FIRST_POSITION_SIZE = 0.5
-MIRROR_SCALE = 10.0  # lets the leaning, which few trials tell of, learn as fast as the rest at the same learning rate
+MIRROR_SCALE = 10.0  # lets an asymmetry that few trials show learn as fast as the rest at the same learning rate
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class DenoiserConfig:
 
     channels: int = 256
     """Numbers per token that are diffused: the latent width, or samples per patch × channels."""
-    known: int = 0
-    """Numbers per token that are given and never noised (the fine half's skeleton)."""
+    condition_channels: int = 0
+    """Numbers per token that are given and never noised (the trajectory stage's skeleton)."""
     max_tokens: int = 1500
     width: int = 512
     depth: int = 6
@@ -47,11 +47,11 @@ class DenoiserConfig:
     max_relative_distance: int = 32
     """With relative positions: how many tokens away still count as different."""
     cross_every: int = 1
-    """Every how many blocks the picture is asked, counted from the first; 0 for never."""
+    """Every how many blocks there is cross-attention to the picture, counted from the first; 0 for never."""
     denoising_attention: bool = False
     convolution: int = 0
     mirror_embedding: bool = False
-    """Whether tokens of mirror images are told apart: people look left first, whatever there is to see."""
+    """Whether mirror images are distinguished: viewers fixate the left first, whatever there is to see."""
     gated: bool = False
     """Whether the output also holds the input, each number times a gate, so that noise is passed on as it is."""
     hidden: int = 512
@@ -59,7 +59,7 @@ class DenoiserConfig:
 
     def __post_init__(self) -> None:
         if self.denoising_attention and not self.cross_every:
-            raise InputError("denoising_attention asks the picture, so cross_every must not be 0")
+            raise InputError("denoising_attention is cross-attention to the picture, so cross_every must not be 0")
 
     @property
     def block(self) -> BlockConfig:
@@ -81,12 +81,12 @@ class DenoiserConfig:
 
 
 class Denoiser(nn.Module):
-    """A transformer over gaze tokens that asks the picture."""
+    """A transformer over gaze tokens with cross-attention to the picture."""
 
     def __init__(self, config: DenoiserConfig) -> None:
         super().__init__()
         self.config = config
-        self.input = projection(config.channels + config.known, config.hidden, config.width)
+        self.input = projection(config.channels + config.condition_channels, config.hidden, config.width)
         self.time = TimeEmbedding(config.width)
         if config.positions != "relative":
             self.position = nn.Parameter(torch.zeros(config.max_tokens, config.width))
@@ -100,7 +100,7 @@ class Denoiser(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Positions begin as sines, large enough to tell tokens apart; adaLN gates at zero, so blocks do nothing."""
+        """Positions begin as sines, large enough to distinguish tokens; adaLN gates at zero, so blocks do nothing."""
         if self.config.positions != "relative":
             order = torch.arange(self.config.max_tokens)
             self.position.data = FIRST_POSITION_SIZE * sinusoid(order, self.config.width)
@@ -112,16 +112,16 @@ class Denoiser(nn.Module):
         self,
         z: Tensor,  # (B, T, C) noisy tokens, scaled to unit variance
         time: Tensor,  # (B,) diffusion time
-        context: Tensor | None = None,  # (B, D) everything else that is known of the trial
+        context: Tensor | None = None,  # (B, D) all other conditions of the trial, embedded
         picture: EncodedImage | None = None,  # P pictures, B a multiple of P
         valid: Tensor | None = None,  # (B, T) False on padding
-        known: Tensor | None = None,  # (B, T, K)
+        condition: Tensor | None = None,  # (B, T, K) given with every token
         where: AttentionGeometry | None = None,
         mirrored: Tensor | None = None,  # (B,) whether a trial is a mirror image; None for none of them
         added: Tensor | None = None,  # (B, T, D) added to the tokens as a given
     ) -> Tensor:
         ragged = Ragged(z, valid)
-        x = self.input(ragged.pack(z if known is None else torch.cat([z, known], dim=-1)))  # (n, D)
+        x = self.input(ragged.pack(z if condition is None else torch.cat([z, condition], dim=-1)))  # (n, D)
         t = self.time(time)  # (B, D)
         if context is not None:
             t = t + context  # (B, D)
@@ -136,9 +136,9 @@ class Denoiser(nn.Module):
             modulation = batch_invariant(self.modulate, t).unflatten(-1, (9, -1))  # (B, 9, D)
         else:
             x = x + ragged.per_token(t)  # (n, D)
-        answers = iter(() if picture is None else picture.keys_values)
+        keys_values_of = iter(() if picture is None else picture.keys_values)
         for block in self.blocks:
-            keys_values = next(answers, None) if block.cross_attention is not None else None
+            keys_values = next(keys_values_of, None) if block.cross_attention is not None else None
             x = block(x, ragged, t, modulation, keys_values, where)  # (n, D)
         output = self.head(self.norm(x))  # (n, C), or (n, 2C) with gates
         if self.config.gated:
@@ -152,14 +152,13 @@ class Denoiser(nn.Module):
         return as_it_is if mirrored is None else torch.where(mirrored[:, None, None], -as_it_is, as_it_is)
 
     def encode_image(self, tokens: Tensor, position: Tensor, log_density: Tensor | None = None) -> EncodedImage:
-        """Prepare pictures' tokens (P, N, D) once: keys and values for every block that asks."""
-        asking = [
-            block.cross_attention
+        """Prepare pictures' tokens (P, N, D) once: keys and values for every cross-attention."""
+        keys_values = [
+            block.cross_attention.keys_values(tokens, position, log_density)
             for block in self.blocks
             if isinstance(block, Block) and block.cross_attention is not None
         ]
-        asked = [ask.keys_values(tokens, position, log_density) for ask in asking]
-        return EncodedImage(tokens, position, log_density, asked)
+        return EncodedImage(tokens, position, log_density, keys_values)
 
 
 def projection(inputs: int, hidden: int, outputs: int) -> nn.Sequential:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from stdiffeye.gaze import Frame, Scanpath
@@ -18,8 +19,8 @@ POSITION_MEAN, POSITION_STD = 0.5, 0.22
 DURATION_MEDIAN_MS, DURATION_LOG_STD = 230.0, 0.55
 GAP_MEDIAN_MS, GAP_LOG_STD = 40.0, 0.5
 SHORTEST_MS, LONGEST_MS = 4.0, 4000.0
-EDGE = 0.01  # of the picture; one in a thousand fixations of people is nearer to its border, and none beyond
-NEIGHBOURS = 2  # fixations before a fixation, and after it, that it is told of
+EDGE = 0.01  # of the picture; one in a thousand human fixations is nearer to its border, and none beyond
+NEIGHBOURS = 2  # fixations before a fixation, and after it, that enter its features
 SCALES = (0.05, 0.2, 0.8)  # in token units: .011, .044 and .18 of the picture
 NEIGHBOURHOOD = 2 * NEIGHBOURS * len(SCALES) * 3  # numbers
 
@@ -30,7 +31,7 @@ def position_to_token(xy: Tensor) -> Tensor:
 
 
 def to_tokens(xy: Tensor, duration_ms: Tensor, gap_ms: Tensor) -> tuple[Tensor, Tensor]:
-    """(B, M, 4) tokens, and which of their numbers are known; unknown ones are zero."""
+    """(B, M, 4) tokens, and the mask of those numbers that are given; the others are zero."""
     tokens = torch.cat(
         [
             position_to_token(xy),
@@ -39,14 +40,14 @@ def to_tokens(xy: Tensor, duration_ms: Tensor, gap_ms: Tensor) -> tuple[Tensor, 
         ],
         dim=-1,
     )
-    known = ~torch.isnan(tokens)
-    return torch.nan_to_num(tokens), known
+    mask = ~torch.isnan(tokens)
+    return torch.nan_to_num(tokens), mask
 
 
 def neighbourhood(position: Tensor, valid: Tensor, alpha: Tensor, sigma: Tensor) -> Tensor:
     """(B, M, NEIGHBOURHOOD) where the fixations before and after lie, as seen from each: direction and nearness.
 
-    Most saccades are much smaller than the picture. Differences u of the noisy places (B, M, 2) are in units of the
+    Most saccades are much smaller than the picture. Differences u of the noisy positions (B, M, 2) are in units of the
     noise, or of each of SCALES where there is less noise, and bounded: u / √(1 + u²) and 1 / (1 + u²).
     """
     tokens, lags = position.shape[1], [lag for lag in range(2 * NEIGHBOURS + 1) if lag != NEIGHBOURS]
@@ -57,28 +58,37 @@ def neighbourhood(position: Tensor, valid: Tensor, alpha: Tensor, sigma: Tensor)
     scale = (2 * (sigma[:, None] ** 2 + (alpha[:, None] * alpha.new_tensor(SCALES)) ** 2)).sqrt()  # (B, S)
     u = (other - position[:, :, None])[:, :, :, None] / scale[:, None, None, :, None]  # (B, M, 2n, S, 2)
     nearness = 1 / (1 + u.square().sum(-1, keepdim=True))
-    told = torch.cat([u * nearness.sqrt(), nearness], -1) * both[..., None, None]
-    return told.flatten(2).to(position.dtype)
+    features = torch.cat([u * nearness.sqrt(), nearness], -1) * both[..., None, None]
+    return features.flatten(2).to(position.dtype)
 
 
 @dataclass
 class SampledScanpaths:
-    """Drawn scanpaths: S samples of at most M fixations."""
+    """A generated batch: S scanpaths of at most M fixations."""
 
-    xy: Tensor  # (S, M, 2) in [0, 1]
-    duration_ms: Tensor  # (S, M)
-    gap_ms: Tensor  # (S, M)
     length: Tensor  # (S,)
+    xy: Tensor  # (S, M, 2) in [0, 1]
+    duration_ms: Tensor | None = None  # (S, M)
+    gap_ms: Tensor | None = None  # (S, M) to the next fixation
 
     def scanpaths(self, frames: Sequence[Frame]) -> list[Scanpath]:
-        """As nouns in the frames of the samples, with onsets that count from the first fixation."""
+        """As nouns in the frames of the samples; where gaps are given, onsets count from the first fixation."""
         return [self._scanpath(row, frame) for row, frame in enumerate(frames)]
 
     def _scanpath(self, row: int, frame: Frame) -> Scanpath:
         n = int(self.length[row])
-        xy, duration, gap = (part[row, :n].cpu().double().numpy() for part in (self.xy, self.duration_ms, self.gap_ms))
-        onset = np.concatenate([[0.0], np.cumsum(duration + gap)[:-1]])
-        return Scanpath(frame.denormalise(xy), frame, duration, onset)
+        xy_px = frame.denormalise(_row(self.xy, row, n))
+        if self.duration_ms is None:
+            return Scanpath(xy_px, frame)
+        duration_ms = _row(self.duration_ms, row, n)
+        if self.gap_ms is None:
+            return Scanpath(xy_px, frame, duration_ms)
+        onset_ms = np.concatenate([[0.0], np.cumsum(duration_ms + _row(self.gap_ms, row, n))[:-1]])
+        return Scanpath(xy_px, frame, duration_ms, onset_ms)
+
+
+def _row(values: Tensor, row: int, length: int) -> NDArray[np.float64]:
+    return values[row, :length].cpu().double().numpy()
 
 
 def from_tokens(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""The picture's side: image tokens and words fused to V_joint, where people look in it, and how long."""
+"""The picture's side: image tokens and words fused to V_joint, and the density of fixations on it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ImageConfig:
     width: int = 512
     dropout: float = 0.1
     mixing: int = 0
-    """Convolution blocks over neighbouring picture tokens, so that a place knows its surroundings."""
+    """Convolution blocks over neighbouring picture tokens, so that a token holds its surroundings too."""
     objects: int = 0
     """Object maps in the last channels of the features, of COCO's 80 categories; the task's words select among them."""
     density: bool = False
@@ -39,7 +39,7 @@ class Fusion(nn.Module):
         self.config = config
         self.image = nn.Linear(config.channels, config.width)
         self.text = nn.Linear(TEXT_WIDTH, config.width)
-        # One linear layer over the concatenation, in two parts: the words' half is computed once, not per place.
+        # One linear layer over the concatenation, as two layers: that of the words is computed once, not per position.
         self.fuse_image = nn.Linear(config.width, config.width)
         self.fuse_text = nn.Linear(config.width, config.width, bias=False)
         self.finish = nn.Sequential(nn.ReLU(), nn.Dropout(config.dropout))
@@ -140,7 +140,7 @@ def grid_centres(rows: int, columns: int) -> Tensor:
 
 
 def cell_shares(xy: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """(rows·columns,) share of the points (n, 2) in [0, 1] at each cell; a point is spread over its four nearest."""
+    """(rows·columns,) share of the points (n, 2) in [0, 1] at each cell; a point is shared among its four nearest."""
     inside = xy[((xy >= 0) & (xy < 1)).all(axis=1)]
     shares = np.zeros((rows, columns), dtype=np.float32)
     x, y = inside[:, 0] * columns - 0.5, inside[:, 1] * rows - 0.5

@@ -1,4 +1,4 @@
-"""The small parts of the network: embeddings, attention, and the block that the denoiser repeats."""
+"""The layers of the network: embeddings, attention, and the block that the denoiser repeats."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from stdiffeye.errors import InputError
 
 GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
-TOWARDS = 2  # and to every answer: the way from the noisy token to the place that was found
+TOWARDS = 2  # and to every output: the way from the noisy token to the position that was found
 SHARPEST = (
-    5.0  # log of the most that sharpness is multiplied by: far beyond it one place takes all, and gradients explode
+    5.0  # log of the most that sharpness is multiplied by: far beyond it one position takes all, and gradients explode
 )
 FEW_ROWS = 16  # below so many rows matrix products go other ways (16 with AVX-512), with other last bits
 
@@ -32,11 +32,11 @@ class BlockConfig:
     norm: Literal["post", "pre"] = "post"
     """Where the normalisation stands; adaptive normalisation (`modulated`) needs "pre"."""
     cross_query: Literal["input", "stream"] = "input"
-    """What asks the picture: the block's input (ScanDiff's code) or the stream after self-attention."""
+    """What queries the picture: the block's input (ScanDiff's code) or the stream after self-attention."""
     modulated: bool = False
     """adaLN: shift, scale and gate every sub-layer by the time step and the conditions (Peebles & Xie 2023)."""
     denoising_attention: bool = False
-    """Attention over picture places that knows where the noisy token is and how noisy (see `Geometry`)."""
+    """Attention over picture positions, given where the noisy token is and how noisy (see `AttentionGeometry`)."""
     relative_positions: int = 0
     """Self-attention sees distances up to this many tokens instead of absolute positions; 0 switches it off."""
     convolution: int = 0
@@ -53,11 +53,11 @@ class BlockConfig:
 class AttentionGeometry:
     """What denoising attention knows besides content.
 
-    For points drawn from a density S and seen through Gaussian noise, the best estimate of the clean point is an
-    attention over places: softmax_p(log S(p) − a ‖q − p‖²) · p with q = z/α and a = 1 / (2 σ²/α²).
+    For points sampled from a density S and seen through Gaussian noise, the best estimate of the clean point is an
+    attention over positions: softmax_p(log S(p) − a ‖q − p‖²) · p with q = z/α and a = 1 / (2 σ²/α²).
     """
 
-    token_xy: Tensor  # (B, T, 2) the noisy place z = α·q
+    token_xy: Tensor  # (B, T, 2) the noisy position z = α·q
     signal: Tensor  # (B,) α
     unit: Tensor  # (B,) √2 times how far z may be from α·p, by noise and within a cell: a = α²/unit²
 
@@ -80,12 +80,12 @@ class AttentionGeometry:
 
 @dataclass
 class EncodedImage:
-    """One picture (or a batch of P), ready to be asked by the denoiser; made once per picture, not per step."""
+    """One picture (or a batch of P), ready for cross-attention; made once per picture, not per step."""
 
     tokens: Tensor  # (P, N, D) V_joint
     position: Tensor  # (N, 2) of each token, in the tokens' units
     log_density: Tensor | None  # (P, N) s(p)
-    keys_values: list[tuple[Tensor, Tensor]]  # per asking block (P, H, N, d)
+    keys_values: list[tuple[Tensor, Tensor]]  # per cross-attention (P, H, N, d)
 
 
 class Ragged:
@@ -98,7 +98,7 @@ class Ragged:
         self.index = None if index is None or len(index) < FEW_ROWS <= tokens.shape[:2].numel() else index
         rows = torch.arange(self.shape[0], device=tokens.device).repeat_interleave(self.shape[1])
         self.row = rows if self.index is None else rows[self.index]  # (n,) which sequence a token belongs to
-        self._places: tuple[Tensor, int] | None = None
+        self._positions: tuple[Tensor, int] | None = None
 
     def pack(self, x: Tensor) -> Tensor:
         """(B, T, …) → (n, …)."""
@@ -128,14 +128,14 @@ class Ragged:
         return y[0] if len(y) == 1 else y.flatten(0, 1).index_select(0, self._in_pictures(len(y))[0])
 
     def _in_pictures(self, pictures: int) -> tuple[Tensor, int]:
-        """(n,) place of each token among P × L, and L."""
-        if self._places is None:
+        """(n,) position of each token among P × L, and L."""
+        if self._positions is None:
             picture = self.row // (self.shape[0] // pictures)  # (n,)
             counts = torch.bincount(picture, minlength=pictures)
             longest, first = int(counts.max()), counts.cumsum(0) - counts
             order = torch.arange(len(picture), device=picture.device) - first[picture]
-            self._places = picture * longest + order, longest
-        return self._places
+            self._positions = picture * longest + order, longest
+        return self._positions
 
     def per_token(self, x: Tensor) -> Tensor:
         """(B, …) one per sequence → (n, …) one per token, or (1, …) where all tokens are of one sequence."""
@@ -174,7 +174,7 @@ class TimeEmbedding(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """Tokens ask each other; padded ones are never answered by."""
+    """Attention among tokens; padded ones are masked."""
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ class SelfAttention(nn.Module):
             self.distance_bias = nn.Parameter(torch.zeros(config.heads, 2 * self.max_relative_distance + 1))
 
     def forward(self, x: Tensor, ragged: Ragged) -> Tensor:
-        q, k, v = (split_heads(part, self.heads) for part in ragged.pad(self.qkv(x)).chunk(3, dim=-1))  # (B, H, T, d)
+        q, k, v = (split_heads(one, self.heads) for one in ragged.pad(self.qkv(x)).chunk(3, dim=-1))  # (B, H, T, d)
         y = F.scaled_dot_product_attention(q, k, v, self._mask(ragged), self.dropout if self.training else 0.0)
         return self.out(ragged.pack(join_heads(y)))  # (n, D)
 
@@ -208,7 +208,7 @@ class SelfAttention(nn.Module):
 
 
 class CrossAttention(nn.Module):
-    """Gaze tokens ask the picture's tokens. All viewers of a picture share its keys and values."""
+    """Gaze tokens attend to the picture's tokens. All viewers of a picture share its keys and values."""
 
     def __init__(self, config: BlockConfig, time_width: int, picture_width: int | None = None) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ class CrossAttention(nn.Module):
 
     def keys_values(self, picture: Tensor, position: Tensor, log_density: Tensor | None) -> tuple[Tensor, Tensor]:
         """(P, N, D) → keys and values (P, H, N, d), with the geometry appended where it is used."""
-        k, v = (split_heads(part, self.heads) for part in self.key_value(picture).chunk(2, dim=-1))
+        k, v = (split_heads(one, self.heads) for one in self.key_value(picture).chunk(2, dim=-1))
         if not self.geometric:
             return k, v
         pictures, heads, n, _ = k.shape
@@ -254,22 +254,22 @@ class CrossAttention(nn.Module):
             scale = 1.0
         dropout = self.dropout if self.training else 0.0
 
-        def ask(q: Tensor) -> Tensor:  # (n, H, d) → (n, H·d): all viewers of a picture ask together
+        def attention(q: Tensor) -> Tensor:  # (n, H, d) → (n, H·d): all viewers of a picture at once
             q = ragged.gather(q, len(k)).transpose(1, 2)  # (P, H, L, d)
             return ragged.scatter(join_heads(F.scaled_dot_product_attention(q, k, v, None, dropout, scale=scale)))
 
-        answer = batch_invariant(ask, q) if len(k) == 1 else ask(q)  # (n, H·d)
+        output = batch_invariant(attention, q) if len(k) == 1 else attention(q)  # (n, H·d)
         if self.geometric and where is not None:
-            answer = torch.cat([answer, self._towards(answer, where, ragged)], -1)
-        return self.out(answer)  # (n, D)
+            output = torch.cat([output, self._towards(output, where, ragged)], -1)
+        return self.out(output)  # (n, D)
 
-    def _towards(self, answer: Tensor, where: AttentionGeometry, ragged: Ragged) -> Tensor:
-        """(n, H·2): from the noisy token to the place that a head found, in units of the noise.
+    def _towards(self, output: Tensor, where: AttentionGeometry, ragged: Ragged) -> Tensor:
+        """(n, H·2): from the noisy token to the position that a head found, in units of the noise.
 
-        This is what a denoiser has to say; a network that was told the place alone would have to subtract two large
-        numbers and blow up what is left.
+        This is what a denoiser predicts; given the position alone, a network would have to subtract two large numbers
+        and amplify what is left.
         """
-        found = answer.unflatten(-1, (self.heads, -1))[..., -GEOMETRY : -GEOMETRY + 2]  # (n, H, 2)
+        found = output.unflatten(-1, (self.heads, -1))[..., -GEOMETRY : -GEOMETRY + 2]  # (n, H, 2)
         signal, unit = ragged.per_token(torch.stack([where.signal, where.unit], -1)).unbind(-1)  # (n,)
         away = signal[:, None, None] * found - ragged.pack(where.token_xy)[:, None]
         return (away / unit[:, None, None]).flatten(1)
@@ -332,9 +332,8 @@ class Block(nn.Module):
         entered = x
         x = self._residual(0, x, lambda h: self.self_attention(h, ragged), own)
         if self.cross_attention is not None and keys_values is not None:
-            ask, answer = self.cross_attention, keys_values
-            asking = self.config.cross_query == "input"
-            x = self._residual(1, x, lambda h: ask(entered if asking else h, ragged, answer, time, where), own)
+            attention, given, from_input = self.cross_attention, keys_values, self.config.cross_query == "input"
+            x = self._residual(1, x, lambda h: attention(entered if from_input else h, ragged, given, time, where), own)
         return self._residual(len(self.norms) - 1, x, self.mlp, own)
 
     def _residual(self, i: int, x: Tensor, layer: Callable[[Tensor], Tensor], modulation: Tensor | None) -> Tensor:

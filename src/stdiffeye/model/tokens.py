@@ -41,7 +41,7 @@ def token_decoder(latent: int, channels: int) -> nn.Sequential:
 class IndexCode(nn.Module):
     """The fixation index of every sample as one number, a row of a learned table, or sines.
 
-    The codes that are looked up count fixations, ρ = ρ̃·(M + 1); a continuous ρ lies between two rows of the table.
+    The codes of the table count fixations, ρ = ρ̃·(M + 1); a continuous ρ lies between two rows of the table.
     """
 
     def __init__(self, encoding: IndexEncoding, width: int, max_fixations: int) -> None:
@@ -101,7 +101,7 @@ class PatchBasis(nn.Module):
         """(p,) standard deviation of the cosines of `hz`, in the channels' units; measured on DOVES."""
         hz = hz.clamp(min=1e-3)
         fit = {
-            "place": 3.3 / hz / (1 + (hz / 25) ** 2) ** 0.8,
+            "position": 3.3 / hz / (1 + (hz / 25) ** 2) ** 0.8,
             "index": 2.6 / hz**2,
             "step": torch.full_like(hz, SMALLEST_STD),  # Δt is the same for all samples
         }
@@ -117,8 +117,8 @@ class PatchBasis(nn.Module):
 
 
 def to_patches(samples: Tensor, patch: int) -> Tensor:
-    """(B, N·p, C) → (B, N, p·C): p samples side by side are one token."""
-    return samples.unflatten(1, (-1, patch)).flatten(2)
+    """(…, N·p, C) → (…, N, p·C): p samples side by side are one token."""
+    return samples.unflatten(-2, (-1, patch)).flatten(-2)
 
 
 def from_patches(tokens: Tensor, patch: int) -> Tensor:

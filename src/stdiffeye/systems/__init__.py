@@ -1,1 +1,1 @@
-"""Whole systems: a network, what it is trained to do and how gaze is drawn from it."""
+"""Whole systems: a network, what it is trained to do and how gaze is sampled from it."""

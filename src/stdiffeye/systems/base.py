@@ -23,7 +23,7 @@ from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.systems.step_random import ALONE, Ranks, StepRandom
 
 Seeds = Sequence[Sequence[int]]
-"""For each look, one seed per sample."""
+"""For each query, one seed per sample."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Sources:
         return self.text_encoder.encode(task)
 
     def query(self, stimulus: Stimulus, frame: Frame, seconds: float | None, flip: bool = False) -> Query:
-        """A stimulus of the stores, ready to be looked at."""
+        """A stimulus of the stores, as a query."""
         features = None
         if self.features is not None and stimulus.picture is not None:
             features = torch.from_numpy(self.features.get([stimulus.picture], flip)).float()
@@ -69,7 +69,7 @@ class Sources:
 
 @dataclass(frozen=True)
 class Query:
-    """What is to be looked at: a stimulus, for how long, and the frame that its gaze is wanted in."""
+    """What gaze is requested for: a stimulus, the viewing time, and the frame of the gaze."""
 
     features: Tensor | None  # (1, N, C) of the picture
     text_embedding: Tensor  # (1, 512) of the task
@@ -78,12 +78,19 @@ class Query:
     style: str = ""
     """Data set whose viewing style is wanted; "" for any."""
     fill: bool = False
-    """Whether the gaze must last all of `seconds`. Trials of people do not: the tracker lost some of the time."""
+    """Whether the gaze must last all of `seconds`. Human trials do not: the tracker lost some of the time."""
+
+
+def features_of(query: Query) -> Tensor:
+    """(1, N, C) features of the query's picture."""
+    if query.features is None:
+        raise InputError("this model needs a picture: the stimulus has none")
+    return query.features
 
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """How gaze is drawn; None leaves the choice to the model's configuration."""
+    """How gaze is sampled; None leaves the choice to the model's configuration."""
 
     steps: int | None = None
     sampler: SamplerName | None = None
@@ -92,7 +99,7 @@ class SamplingOptions:
     representative: bool = False
     """Samples are stratified (`diffusion.noise`) and chosen to cover what people do (`representatives`)."""
     cores: int = 1
-    """Cores that the viewers of one picture are shared among; what is drawn does not depend on it."""
+    """Cores that the viewers of one picture are shared among; the samples do not depend on it."""
 
     def guidance_or(self, usual: float) -> float:
         return usual if self.guidance is None else self.guidance
@@ -109,19 +116,19 @@ class Batches(Protocol):
 
 @runtime_checkable
 class Likelihood(Protocol):
-    """A stage that states how likely every place is to be looked at next."""
+    """A stage that states how likely every position is to be fixated next."""
 
     def log_density(self, query: Query, history_px: ArrayLike = ()) -> NDArray[np.float64]:
         """(rows, columns) log-probability of the cells for the next fixation, given those so far."""
         ...
 
     def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
-        """Bits per fixation of these scanpaths that picture and history tell beyond the centre bias."""
+        """Bits per fixation of these scanpaths that picture and history explain beyond the centre bias."""
         ...
 
 
 class TrainableSystem(nn.Module):
-    """A network that is trained by itself: a whole system, or one half of one."""
+    """A network that is trained by itself: a whole system, or one stage of one."""
 
     config: Any
     needs_pictures: bool = True
@@ -130,7 +137,7 @@ class TrainableSystem(nn.Module):
     generates_scanpaths: bool = False
     generates_trajectories: bool = False
     shares_samples_among_cores: bool = False
-    """Whether more viewers are drawn than are asked for, which it shares among the cores by itself."""
+    """Whether it samples more viewers than are requested, and shares them among the cores by itself."""
 
     def style_number(self, dataset: str) -> int:
         """1-based number of a data set's viewing style; 0, any, for one that was not trained on."""
@@ -146,17 +153,17 @@ class TrainableSystem(nn.Module):
 
     @abstractmethod
     def loss(self, batch: Any, random: StepRandom) -> dict[str, Tensor]:
-        """The stages of the loss by name; `total` is what is minimised."""
+        """The terms of the loss by name; `total` is what is minimised."""
 
     def scanpaths(
         self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
     ) -> list[list[Scanpath]]:
-        """For each look one scanpath per seed (as many for each), where the stage draws scanpaths."""
-        raise TypeError(f"{type(self).__name__} draws no scanpaths")
+        """For each query one scanpath per seed (as many for each), where the stage samples scanpaths."""
+        raise TypeError(f"{type(self).__name__} samples no scanpaths")
 
     def trajectories(self, queries: Sequence[Query], seeds: Seeds, options: SamplingOptions) -> list[list[Trajectory]]:
-        """For each look one trajectory per seed, where the stage draws them without a scanpath."""
-        raise TypeError(f"{type(self).__name__} draws no trajectories")
+        """For each query one trajectory per seed, where the stage samples them without a scanpath."""
+        raise TypeError(f"{type(self).__name__} samples no trajectories")
 
     def extra_state(self) -> dict[str, Tensor]:
         """What else must survive a restart (the loss-aware step sampler)."""

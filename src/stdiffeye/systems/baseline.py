@@ -1,6 +1,6 @@
-"""What the peers share: how the picture is read, what people do on any picture, places on a grid, drawn scanpaths.
+"""What the baselines share: how the picture is read, what viewers do on any picture, positions on a grid.
 
-Every peer looks with the same frozen encoder and the same read-out (`Fusion`) as our own systems, so that a table
+Every baseline sees with the same frozen encoder and the same read-out (`Fusion`) as our own systems, so that a table
 compares what is done with the picture, not how it is seen.
 """
 
@@ -19,35 +19,37 @@ from torch import Tensor, nn
 from stdiffeye.data.batches import NO_CHANGE, TYPICAL_GAP_MS, Augment
 from stdiffeye.diffusion import NoiseSource, categorical, noise_of
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath
+from stdiffeye.gaze import Scanpath
 from stdiffeye.model.fixation_tokens import (
     DURATION_LOG_STD,
     DURATION_MEDIAN_MS,
     LONGEST_MS,
     SHORTEST_MS,
+    SampledScanpaths,
     from_tokens,
 )
 from stdiffeye.model.image import Fusion, ImageConfig, grid_centres
 from stdiffeye.model.layers import Block, BlockConfig, Ragged
 from stdiffeye.model.tokens import token_mask
-from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources, TrainableSystem
+from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources, TrainableSystem, features_of
 from stdiffeye.systems.scanpath_data import ScanpathTensorBatches, ScanpathTensors
 from stdiffeye.systems.step_random import Ranks, StepRandom
 
-FLIP = Augment(flip=0.5, cut=0.0, later=0.0)  # peers know no viewing time, so a trial that is cut would mislead them
-SMOOTH_CELLS = 1.0  # spread of the centre bias's kernel
-FLOOR = 0.01  # share of the centre bias that is even, so that no place is impossible
+# Baselines take no viewing time, so a trial that is cut would mislead them.
+FLIP = Augment(flip=0.5, cut=0.0, later=0.0)
+SMOOTH_CELLS = 1.0  # std of the centre bias's kernel
+FLOOR = 0.01  # share of the centre bias that is even, so that no position is impossible
 
 
 @dataclass(frozen=True)
 class BaselineConfig:
-    """What every peer has."""
+    """What every baseline has."""
 
     image: ImageConfig = field(
         default_factory=lambda: ImageConfig(channels=432, rows=24, columns=32, width=192, dropout=0.0, mixing=1)
     )
     sets: tuple[str, ...] = ()
-    """Data sets that are told apart in what is counted (centre bias, number of fixations)."""
+    """Data sets whose counts are kept apart (centre bias, number of fixations)."""
     max_fixations: int = 16
 
     def __post_init__(self) -> None:
@@ -57,7 +59,7 @@ class BaselineConfig:
 
 @dataclass
 class BaselineInput:
-    """P pictures as a peer sees them, and V viewers of each (B = P·V rows)."""
+    """P pictures as a baseline sees them, and V viewers of each (B = P·V rows)."""
 
     tokens: Tensor  # (P, N, D)
     text_embedding: Tensor  # (P, 512)
@@ -79,7 +81,7 @@ class Gaze:
 
     xy: Tensor  # (B, M, 2) in [0, 1]
     duration_ms: Tensor  # (B, M)
-    timed: Tensor  # (B, M) the duration is known
+    timed: Tensor  # (B, M) the duration is given
     length: Tensor  # (B,)
     valid: Tensor  # (B, M) not padding
 
@@ -87,33 +89,16 @@ class Gaze:
     def of(cls, x: ScanpathTensors) -> Gaze:
         xy, duration_ms, _ = from_tokens(x.tokens)
         length = x.conditions.length
-        return cls(xy, duration_ms, x.known[..., 2], length, token_mask(length, xy.shape[1]))
-
-
-@dataclass
-class Paths:
-    """Drawn scanpaths: B rows of at most M fixations."""
-
-    xy: Tensor  # (B, M, 2) in [0, 1]
-    length: Tensor  # (B,)
-    duration_ms: Tensor | None = None  # (B, M)
-
-    def scanpaths(self, frames: Sequence[Frame]) -> list[Scanpath]:
-        return [self._scanpath(row, frame) for row, frame in enumerate(frames)]
-
-    def _scanpath(self, row: int, frame: Frame) -> Scanpath:
-        n = int(self.length[row])
-        duration = None if self.duration_ms is None else self.duration_ms[row, :n].cpu().double().numpy()
-        return Scanpath(frame.denormalise(self.xy[row, :n].cpu().double().numpy()), frame, duration)
+        return cls(xy, duration_ms, x.mask[..., 2], length, token_mask(length, xy.shape[1]))
 
 
 class EmpiricalPriors(nn.Module):
-    """What people do on any picture: where they look (the centre bias), how many fixations they make, how long between.
+    """What viewers do on any picture: the centre bias, how many fixations they make, and the time between these.
 
     Counted from the training batches, not learned by gradient; one row per data set, row 0 for all of them.
     """
 
-    places: Tensor
+    positions: Tensor
     lengths: Tensor
     stimuli: Tensor
     timed: Tensor
@@ -123,7 +108,7 @@ class EmpiricalPriors(nn.Module):
     def __init__(self, sets: int, cells: tuple[int, int], longest: int) -> None:
         super().__init__()
         self.cells, n = cells, cells[0] * cells[1]
-        self.register_buffer("places", torch.full((sets + 1, n), 1 / n))
+        self.register_buffer("positions", torch.full((sets + 1, n), 1 / n))
         self.register_buffer("lengths", torch.full((sets + 1, longest), 1 / longest))
         self.register_buffer("stimuli", torch.zeros(sets + 1, dtype=torch.int64))
         self.register_buffer("timed", torch.zeros(1, dtype=torch.int64))
@@ -141,12 +126,12 @@ class EmpiricalPriors(nn.Module):
         for row in [0, *(m for m in style.unique().tolist() if m)]:
             mine = style == row if row else torch.ones_like(style, dtype=torch.bool)
             self.stimuli[row] += mine.sum()
-            for counted, new in ((self.places, where), (self.lengths, made)):
+            for counted, new in ((self.positions, where), (self.lengths, made)):
                 counted[row] += (new[mine] - counted[row]).sum(0) / self.stimuli[row]
         self._learn_between(x, gaze, ranks)
 
     def _learn_between(self, x: ScanpathTensors, gaze: Gaze, ranks: Ranks) -> None:
-        """Count the time of a look that is in no fixation (saccades, blinks, losses), where all of it is known."""
+        """Count the viewing time that is in no fixation (saccades, blinks, losses), where all of it is recorded."""
         spent_ms = torch.where(gaze.timed, gaze.duration_ms, 0).sum(1)  # (B,)
         spare_ms = ((1000 * x.conditions.seconds - spent_ms) / gaze.length).clamp(min=0)  # (B,)
         whole = (gaze.timed.sum(1) == gaze.length) & (gaze.length < self.lengths.shape[1]) & ~spare_ms.isnan()
@@ -159,14 +144,14 @@ class EmpiricalPriors(nn.Module):
 
     def log_centre_bias(self, style: Tensor) -> Tensor:
         """(P, N) log-density of any viewer's fixations: the counted ones, smoothed."""
-        sigma = torch.tensor(SMOOTH_CELLS, device=self.places.device)
-        smooth = blurred(self.places[self._known(style)].unflatten(-1, self.cells), sigma).flatten(-2)
+        sigma = torch.tensor(SMOOTH_CELLS, device=self.positions.device)
+        smooth = blurred(self.positions[self._counted(style)].unflatten(-1, self.cells), sigma).flatten(-2)
         smooth = smooth / smooth.sum(-1, keepdim=True)
         return ((1 - FLOOR) * smooth + FLOOR / smooth.shape[-1]).log()
 
-    def draw_lengths(self, style: Tensor, uniform: Tensor) -> Tensor:
+    def sample_lengths(self, style: Tensor, uniform: Tensor) -> Tensor:
         """(B,) numbers of fixations of the training distribution, for the styles (B,)."""
-        return categorical(self.lengths[self._known(style)].clamp(min=1e-9).log(), uniform) + 1
+        return categorical(self.lengths[self._counted(style)].clamp(min=1e-9).log(), uniform) + 1
 
     def between_ms(self, style: Tensor) -> Tensor:
         """(B,) usual time from the end of a fixation to the next; that of recordings where it could not be counted."""
@@ -177,12 +162,12 @@ class EmpiricalPriors(nn.Module):
         """Whether any duration was ever seen."""
         return bool(self.timed > 0)
 
-    def _known(self, style: Tensor) -> Tensor:
+    def _counted(self, style: Tensor) -> Tensor:
         return torch.where(self.stimuli[style] > 0, style, 0)
 
 
 class Baseline(TrainableSystem):
-    """A system of others: looks at a picture, draws scanpaths."""
+    """A system of others: a picture in, scanpaths out."""
 
     generates_scanpaths = True
     position: Tensor
@@ -214,17 +199,19 @@ class Baseline(TrainableSystem):
 
     @abstractmethod
     def losses(self, seen: BaselineInput, gaze: Gaze, random: StepRandom) -> dict[str, Tensor]:
-        """The losses of the loss by name, `total` among them."""
+        """The terms of the loss by name, `total` among them."""
 
     @abstractmethod
-    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
-        """A scanpath per row; `seconds` (B,) is the viewing time, NaN where none was asked for."""
+    def sample(
+        self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
+    ) -> SampledScanpaths:
+        """A scanpath per row; `seconds` (B,) is the viewing time, NaN where none was requested."""
 
     def see(self, features: Tensor, text_embedding: Tensor, style: Tensor, viewers: int) -> BaselineInput:
         return BaselineInput(self.fusion(features, text_embedding), text_embedding, style, viewers)
 
-    def look_at(self, queries: Sequence[Query], viewers: int = 1) -> BaselineInput:
-        """The same of what is to be looked at."""
+    def encode_queries(self, queries: Sequence[Query], viewers: int = 1) -> BaselineInput:
+        """The same of queries."""
         device = self.position.device
         features = torch.cat([features_of(query) for query in queries]).to(device)
         text_embedding = torch.cat([query.text_embedding for query in queries]).to(device)
@@ -236,15 +223,15 @@ class Baseline(TrainableSystem):
         self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
     ) -> list[list[Scanpath]]:
         samples, noise = len(seeds[0]), noise_of([seed for row in seeds for seed in row], options.representative)
-        asked = torch.tensor([np.nan if query.seconds is None else query.seconds for query in queries])
-        seconds = asked.repeat_interleave(samples).to(self.position.device)
-        paths = self.draw(self.look_at(queries, samples), seconds, noise, options)
+        requested = torch.tensor([np.nan if query.seconds is None else query.seconds for query in queries])
+        seconds = requested.repeat_interleave(samples).to(self.position.device)
+        paths = self.sample(self.encode_queries(queries, samples), seconds, noise, options)
         rows = paths.scanpaths([query.frame for query in queries for _ in range(samples)])
         return [rows[i * samples : (i + 1) * samples] for i in range(len(queries))]
 
 
 class ParallelDecoder(nn.Module):
-    """A learned query per fixation; the queries ask each other and the picture, all fixations at once."""
+    """A learned query per fixation; the queries attend to each other and to the picture, all at once."""
 
     def __init__(self, width: int, fixations: int, depth: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -262,16 +249,9 @@ class ParallelDecoder(nn.Module):
         for block in self.blocks:
             assert isinstance(block, Block)
             assert block.cross_attention is not None
-            answer = block.cross_attention.keys_values(tokens, position, None)
-            x = block(x, ragged, no_time, None, answer, None)  # (n, D)
+            keys_values = block.cross_attention.keys_values(tokens, position, None)
+            x = block(x, ragged, no_time, None, keys_values, None)  # (n, D)
         return ragged.pad(self.norm(x))  # (P, M, D)
-
-
-def features_of(query: Query) -> Tensor:
-    """(1, N, C) features of what is looked at."""
-    if query.features is None:
-        raise InputError("this model looks at pictures: the stimulus has none")
-    return query.features
 
 
 def perceptron(*widths: int) -> nn.Sequential:
@@ -283,7 +263,7 @@ def perceptron(*widths: int) -> nn.Sequential:
 
 
 def log_time(time_ms: Tensor) -> Tensor:
-    """Durations on a log scale, in units of people's spread around their median."""
+    """Durations on a log scale, in units of their standard deviation around the human median."""
     return (time_ms.clamp(min=SHORTEST_MS).log() - math.log(DURATION_MEDIAN_MS)) / DURATION_LOG_STD
 
 
@@ -293,7 +273,7 @@ def from_log_time(value: Tensor) -> Tensor:
 
 
 def cell_of(xy: Tensor, cells: tuple[int, int]) -> Tensor:
-    """(…, 2) places in [0, 1] → (…,) number of the cell, row by row."""
+    """(…, 2) positions in [0, 1] → (…,) number of the cell, row by row."""
     rows, columns = cells
     column = (xy[..., 0] * columns).long().clamp(0, columns - 1)
     row = (xy[..., 1] * rows).long().clamp(0, rows - 1)
@@ -301,7 +281,7 @@ def cell_of(xy: Tensor, cells: tuple[int, int]) -> Tensor:
 
 
 def in_cell(cell: Tensor, noise: NoiseSource, cells: tuple[int, int]) -> Tensor:
-    """(B,) cells → (B, 2) places, evenly anywhere in them."""
+    """(B,) cells → (B, 2) positions, evenly anywhere in them."""
     within = torch.stack([noise.uniform(), noise.uniform()], -1).to(cell.device)
     rows, columns = cells
     corner = torch.stack([cell % columns, cell // columns], -1)

@@ -3,14 +3,14 @@
 M. Kümmerer, M. Bethge and T. S. A. Wallis, "DeepGaze III: Modeling free-viewing human scanpaths with deep learning",
 Journal of Vision 22(5), 2022. Written from the paper's equations.
 
-Kept: a read-out of frozen picture features, place by place, to one priority map; a scanpath network on maps of dx, dy
-and distance to each of the last four fixations; a selection network that joins both place by place; a Gaussian blur of
-learned width; the centre bias added in log space; a softmax over places, trained by the log-likelihood of the next
-fixation; scanpaths sampled fixation by fixation. It has no durations; the number of fixations is drawn from the
+Kept: a read-out of frozen picture features, cell by cell, to one priority map; a scanpath network on maps of dx, dy
+and distance to each of the last four fixations; a selection network that joins both cell by cell; a Gaussian blur of
+learned width; the centre bias added in log space; a softmax over positions, trained by the log-likelihood of the next
+fixation; scanpaths sampled fixation by fixation. It has no durations; the number of fixations is sampled from the
 training distribution.
 
 Left out: pre-training on SALICON and the mean over many trained copies (the budget is the same for every system);
-DenseNet features (every system here looks with the same encoder). Changed: words enter through the shared read-out, so
+DenseNet features (every system here has the same encoder). Changed: words enter through the shared read-out, so
 that search can be trained; fewer than four past fixations are marked by a flag, so that the first fixation is modelled
 too, which the original takes as given.
 """
@@ -28,13 +28,13 @@ from torch import Tensor, nn
 
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.gaze import Scanpath
+from stdiffeye.model.fixation_tokens import SampledScanpaths
 from stdiffeye.systems.base import Query, SamplingOptions
 from stdiffeye.systems.baseline import (
     Baseline,
     BaselineConfig,
     BaselineInput,
     Gaze,
-    Paths,
     blurred,
     cell_of,
     in_cell,
@@ -76,15 +76,17 @@ class DeepGaze3(Baseline):
         log_likelihood = random.mean(log_p.gather(1, wanted[:, None])[:, 0], torch.ones_like(wanted, dtype=torch.bool))
         return {"total": -log_likelihood}
 
-    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
-        length = self.priors.draw_lengths(seen.per_row(seen.style), noise.uniform().to(seconds.device))
+    def sample(
+        self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
+    ) -> SampledScanpaths:
+        length = self.priors.sample_lengths(seen.per_row(seen.style), noise.uniform().to(seconds.device))
         xy = torch.full((seen.rows, 0, 2), torch.nan, device=seconds.device)
         everyone = torch.ones(seen.rows, 1, dtype=torch.bool, device=seconds.device)
         for _ in range(int(length.max())):
             log_p = self._next(seen, self._last(xy)[:, None], everyone)  # (B, N)
             cell = categorical(log_p, noise.uniform().to(seconds.device))
             xy = torch.cat([xy, in_cell(cell, noise, self.cells)[:, None]], 1)
-        return Paths(xy, length)
+        return SampledScanpaths(length, xy)
 
     # ---------------------------------------------------------------- for users
 
@@ -94,21 +96,21 @@ class DeepGaze3(Baseline):
 
         Parameters
         ----------
-        history_px : (n, 2) fixations so far, oldest first, in px of the look's frame.
+        history_px : (n, 2) fixations so far, oldest first, in px of the query's frame.
         """
         past = query.frame.normalise(history_px) if np.size(history_px) else np.zeros((0, 2))
-        log_p = self._next(self.look_at([query]), self._last(self._row(past))[:, None], self._all(1))
+        log_p = self._next(self.encode_queries([query]), self._last(self._row(past))[:, None], self._all(1))
         return log_p.reshape(self.cells).double().cpu().numpy()
 
     @torch.no_grad()
     def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
-        """Bits per fixation of these scanpaths that picture and history tell beyond the centre bias."""
-        seen, gains = self.look_at([query]), []
+        """Bits per fixation of these scanpaths that picture and history explain beyond the centre bias."""
+        seen, gains = self.encode_queries([query]), []
         bias = self.priors.log_centre_bias(seen.style)  # (1, N)
         for path in scanpaths:
             xy = self._row(path.frame.normalise(path.xy_px))  # (1, M, 2)
-            told = self._next(seen, self._histories(xy), self._all(len(path)))  # (M, N)
-            gains.append((told - bias).gather(1, cell_of(xy, self.cells).T)[:, 0])
+            given = self._next(seen, self._histories(xy), self._all(len(path)))  # (M, N)
+            gains.append((given - bias).gather(1, cell_of(xy, self.cells).T)[:, 0])
         return float(torch.cat(gains).mean()) / math.log(2)
 
     def _row(self, xy: NDArray[np.float64]) -> Tensor:

@@ -1,4 +1,4 @@
-"""The encoder's late blocks, tuned by where people look and, optionally, by which object is where.
+"""The encoder's late blocks, tuned by where viewers look and, optionally, by which object is where.
 
 The density of fixations is learned on whole pictures and crops, with a centre bias and a temperature for each data set.
 A second head learns 80 object maps from the boxes of search targets and from a detector's (`object_labels`). What comes
@@ -44,7 +44,7 @@ class EncoderTuningConfig:
         )
     )
     sets: tuple[str, ...] = ()
-    """Data sets whose viewing style is told apart, in the order of their numbers."""
+    """Data sets whose viewing style is distinguished, in the order of their numbers."""
     objects: bool = False
     """Learn the maps of COCO's 80 categories too; the stores or `labels` must hold boxes."""
     labels: str = ""
@@ -64,9 +64,9 @@ class EncoderTuningConfig:
     tallest_crop: float = 1.15
     """Largest height of a crop, relative to its width."""
     drop_channels: float = 0.1
-    """Chance that a channel of the tokens is hidden."""
+    """Chance that a channel of the tokens is dropped."""
     condition_dropout: float = 0.1
-    """Chance that the viewing style is hidden."""
+    """Chance that the viewing style is dropped."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class PictureTensors:
     box: Tensor  # (P, 4) left, top, width, height of the crop in [0, 1] of the picture
     density: Tensor  # (P, N) share of the crop's fixations in each cell; zeros where it is not to be learned
     objects: Tensor  # (P, 80, N) labels of the categories, or (P, 0, N) without object maps
-    known: Tensor  # (P, 80) categories that the labels tell of
+    labelled: Tensor  # (P, 80) categories that the labels cover
 
 
 class EncoderTuning(TrainableSystem):
@@ -121,17 +121,17 @@ class EncoderTuning(TrainableSystem):
 
     def _losses(self, batch: PictureTensors, random: StepRandom) -> dict[str, Tensor]:
         config, pictures = self.config, len(batch.style)
-        hidden = random.uniform(pictures, 1, config.image.channels) < config.drop_channels
+        dropped = random.uniform(pictures, 1, config.image.channels) < config.drop_channels
         style = torch.where(random.uniform(pictures) < config.condition_dropout, 0, batch.style)
         tokens = self.tokens(batch.early, batch.box)  # (P, N, 432)
         if self.training:
-            tokens = tokens.masked_fill(hidden, 0) / (1 - config.drop_channels)
+            tokens = tokens.masked_fill(dropped, 0) / (1 - config.drop_channels)
         entropy = -(batch.density * self.log_density(tokens, style, batch.box)).sum(-1)  # (P,)
         density = random.mean(entropy, batch.density.sum(-1) > 0)
         if not config.objects:
             return {"density": density, "total": density}
         logits = self.objects(tokens).transpose(1, 2)  # (P, 80, N)
-        detection, location = object_losses(logits, batch.objects, batch.known, random)
+        detection, location = object_losses(logits, batch.objects, batch.labelled, random)
         total = density + config.detection_weight * detection + config.location_weight * location
         return {"density": density, "detection": detection, "location": location, "total": total}
 
@@ -181,8 +181,8 @@ class DensityBatches:
         early = self.features.get([c.stimulus.picture for c in chosen if c.stimulus.picture], [c.flip for c in chosen])
         style = torch.tensor([self.system.style_number(c.stimulus.dataset) for c in chosen])
         density = np.stack([self._density(c, box) for c, box in zip(chosen, boxes, strict=True)])
-        objects, known = zip(*(self._objects(c, box) for c, box in zip(chosen, boxes, strict=True)), strict=True)
-        arrays = (density, np.stack(objects), np.stack(known))
+        objects, labelled = zip(*(self._objects(c, box) for c, box in zip(chosen, boxes, strict=True)), strict=True)
+        arrays = (density, np.stack(objects), np.stack(labelled))
         tensors = (torch.from_numpy(early).float(), style, torch.from_numpy(boxes), *map(torch.from_numpy, arrays))
         return PictureTensors(*(tensor.to(self.plan.device) for tensor in tensors))
 
@@ -196,11 +196,11 @@ class DensityBatches:
         return np.array([left, top, width, height], dtype=np.float32)
 
     def _density(self, choice: Choice, box: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N,) of free viewing; a search is no evidence of where people look without that task."""
+        """(N,) of free viewing; a search is no evidence of where viewers look without that task."""
         if choice.stimulus.task:
             return np.zeros(GRID[0] * GRID[1], dtype=np.float32)
-        places = self.source.places(choice.stimulus, choice.flip)
-        return np.asarray(cell_shares((places - box[:2]) / box[2:], *GRID), dtype=np.float32)
+        positions = self.source.positions(choice.stimulus, choice.flip)
+        return np.asarray(cell_shares((positions - box[:2]) / box[2:], *GRID), dtype=np.float32)
 
     def _objects(self, choice: Choice, box: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         if self.labels is None:

@@ -4,12 +4,12 @@ S. Mondal, Z. Yang, S. Ahn, D. Samaras, G. Zelinsky and M. Hoai, "Gazeformer: Sc
 Goal-Directed Human Attention", CVPR 2023. Written from the paper's equations.
 
 Kept: picture and words encoded jointly; a learned query per fixation (16), decoded in parallel; per fixation a Gaussian
-(mean and log-variance) for x, y and duration, and whether it is valid; absolute error of a reparameterised draw and
+(mean and log-variance) for x, y and duration, and whether it is valid; absolute error of a reparameterised sample and
 cross-entropy of validity; the scanpath ends before the first fixation that is not valid.
 
 Left out: the transformer encoder over picture tokens (the shared read-out mixes neighbours by convolution at a fraction
 of the cost) and RoBERTa (all systems read words alike). Added: `objective: likelihood`, because the absolute error of a
-draw is smallest without any spread: trained as published, Gazeformer says nearly the same scanpath every time. Its
+sample is smallest at no variance: trained as published, Gazeformer gives nearly the same scanpath every time. Its
 table in the paper shows the mean; `mean: true` gives that.
 """
 
@@ -24,9 +24,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from stdiffeye.diffusion import NoiseSource
-from stdiffeye.model.fixation_tokens import CHANNELS, from_tokens, to_tokens
+from stdiffeye.model.fixation_tokens import CHANNELS, SampledScanpaths, from_tokens, to_tokens
 from stdiffeye.systems.base import SamplingOptions
-from stdiffeye.systems.baseline import Baseline, BaselineConfig, BaselineInput, Gaze, ParallelDecoder, Paths, perceptron
+from stdiffeye.systems.baseline import Baseline, BaselineConfig, BaselineInput, Gaze, ParallelDecoder, perceptron
 from stdiffeye.systems.step_random import StepRandom
 
 GAUSSIANS = 3  # x, y, log duration, in the units of scanpath tokens
@@ -35,15 +35,15 @@ LOG_VARIANCE = -12.0, 3.0  # beyond which it is clamped
 
 @dataclass(frozen=True)
 class GazeformerConfig(BaselineConfig):
-    """Sizes, and how it is trained and drawn from."""
+    """Sizes, and how it is trained and sampled from."""
 
     depth: int = 4
     heads: int = 4
     dropout: float = 0.1
     objective: Literal["l1", "likelihood"] = "l1"
-    """Absolute error of a draw (as published), or the Gaussians' likelihood, which keeps their spread."""
+    """Absolute error of a sample (as published), or the Gaussians' likelihood, which keeps their variance."""
     mean: bool = False
-    """Give the means, always the same scanpath, instead of draws."""
+    """Give the means, always the same scanpath, instead of samples."""
 
 
 class Gazeformer(Baseline):
@@ -62,17 +62,19 @@ class Gazeformer(Baseline):
         mean, log_variance, valid = (seen.per_row(one) for one in self._decode(seen))
         tokens, _ = to_tokens(gaze.xy, gaze.duration_ms, torch.full_like(gaze.duration_ms, torch.nan))
         wanted = tokens[..., :GAUSSIANS]  # (B, M, 3)
-        known = torch.stack([gaze.valid, gaze.valid, gaze.timed], -1)  # (B, M, 3)
+        mask = torch.stack([gaze.valid, gaze.valid, gaze.timed], -1)  # (B, M, 3)
         if self.config.objective == "l1":
-            drawn = mean + (0.5 * log_variance).exp() * random.normal(*mean.shape)
-            error = (drawn - wanted).abs()
+            sampled = mean + (0.5 * log_variance).exp() * random.normal(*mean.shape)
+            error = (sampled - wanted).abs()
         else:
             error = 0.5 * ((wanted - mean) ** 2 / log_variance.exp() + log_variance + math.log(2 * math.pi))
         entropy = F.cross_entropy(valid.transpose(1, 2), gaze.valid.long(), reduction="none")  # (B, M)
-        losses = {"gaze": random.mean(error, known), "valid": random.mean(entropy, torch.ones_like(gaze.valid))}
+        losses = {"gaze": random.mean(error, mask), "valid": random.mean(entropy, torch.ones_like(gaze.valid))}
         return losses | {"total": losses["gaze"] + losses["valid"]}
 
-    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
+    def sample(
+        self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
+    ) -> SampledScanpaths:
         mean, log_variance, valid = (seen.per_row(one) for one in self._decode(seen))
         ended = valid[..., 1] < valid[..., 0]  # (B, M)
         if not self.config.mean:
@@ -82,7 +84,7 @@ class Gazeformer(Baseline):
             ended = random >= shares
         length = (ended.cumsum(1) == 0).sum(1).clamp(min=1)
         xy, duration_ms, _ = from_tokens(F.pad(mean, (0, CHANNELS - GAUSSIANS)))
-        return Paths(xy, length, duration_ms if self.priors.has_durations else None)
+        return SampledScanpaths(length, xy, duration_ms if self.priors.has_durations else None)
 
     def _decode(self, seen: BaselineInput) -> tuple[Tensor, Tensor, Tensor]:
         """Means and log-variances (P, M, 3) and logits of (not valid, valid) (P, M, 2)."""

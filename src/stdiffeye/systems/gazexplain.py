@@ -1,4 +1,4 @@
-"""GazeXplain, its scanpath half: an action map, a duration and a stop for every fixation.
+"""GazeXplain, its scanpath branch: an action map, a duration and a stop for every fixation.
 
 X. Chen, M. Jiang and Q. Zhao, "GazeXplain: Learning to Predict Natural Language Explanations of Visual Scanpaths",
 ECCV 2024; the action maps and log-normal durations are those of the same authors' "Predicting Human Scanpaths in Visual
@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.diffusion import NoiseSource, categorical
+from stdiffeye.model.fixation_tokens import SampledScanpaths
 from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.baseline import (
     Baseline,
@@ -28,7 +29,6 @@ from stdiffeye.systems.baseline import (
     BaselineInput,
     Gaze,
     ParallelDecoder,
-    Paths,
     cell_of,
     from_log_time,
     in_cell,
@@ -37,7 +37,7 @@ from stdiffeye.systems.baseline import (
 )
 from stdiffeye.systems.step_random import StepRandom
 
-LOG_SPREAD = -3.0, 1.0  # of log durations, in units of people's
+LOG_STD = -3.0, 1.0  # of log durations, in units of the human one
 
 
 @dataclass(frozen=True)
@@ -76,30 +76,32 @@ class GazeXplain(Baseline):
         losses = {"action": random.mean(entropy, gaze.valid | ends), "duration": random.mean(time, gaze.timed)}
         return losses | {"total": losses["action"] + losses["duration"]}
 
-    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
+    def sample(
+        self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
+    ) -> SampledScanpaths:
         device = seconds.device
         log_action, mean, log_std = (seen.per_row(one) for one in self._decode(seen))
-        cells, places = len(self.position), []
-        looking = torch.ones(seen.rows, self.max_fixations, dtype=torch.bool, device=device)
+        cells, positions = len(self.position), []
+        viewing = torch.ones(seen.rows, self.max_fixations, dtype=torch.bool, device=device)
         for number in range(self.max_fixations):
             # Nobody stops before the first fixation.
             choices = log_action[:, number] if number else log_action[:, number, :cells]
             action = categorical(choices, noise.uniform().to(device))
-            looking[:, number] = action < cells
-            places.append(in_cell(action.clamp(max=cells - 1), noise, self.cells))
+            viewing[:, number] = action < cells
+            positions.append(in_cell(action.clamp(max=cells - 1), noise, self.cells))
         time_ms = from_log_time(mean + log_std.exp() * noise.normal(self.max_fixations).to(device))
-        length = looking.cumprod(1).sum(1)
-        return Paths(torch.stack(places, 1), length, time_ms if self.priors.has_durations else None)
+        length = viewing.cumprod(1).sum(1)
+        return SampledScanpaths(length, torch.stack(positions, 1), time_ms if self.priors.has_durations else None)
 
     def log_actions(self, seen: BaselineInput) -> Tensor:
         """(P, M, N + 1) log-probabilities of every cell and, last, of stopping."""
         return self._decode(seen)[0]
 
     def _decode(self, seen: BaselineInput) -> tuple[Tensor, Tensor, Tensor]:
-        """Log-probabilities of actions (P, M, N + 1), mean and log-spread of the log duration (P, M)."""
+        """Log-probabilities of actions (P, M, N + 1), mean and log-std of the log duration (P, M)."""
         queries = self.decoder(seen.tokens, self.position)  # (P, M, D)
         key = self.key(queries)  # (P, M, D)
         maps = key @ self.pixel(seen.tokens).transpose(1, 2) / key.shape[-1] ** 0.5  # (P, M, N)
         actions = torch.cat([maps, self.stop(queries).to(maps.dtype)], -1).float()  # (P, M, N + 1)
         mean, log_std = self.duration(queries).float().unbind(-1)  # (P, M)
-        return actions.log_softmax(-1), mean, log_std.clamp(*LOG_SPREAD)
+        return actions.log_softmax(-1), mean, log_std.clamp(*LOG_STD)

@@ -4,13 +4,13 @@ Z. Yang, S. Mondal, S. Ahn, R. Xue, G. Zelinsky, M. Hoai and D. Samaras, "Unifyi
 Prediction Using Transformers", CVPR 2024. Written from the paper's equations.
 
 Kept: a simplified fovea, that is a working memory of coarse tokens of the whole picture and fine tokens at the visited
-places, with where and when of each; a query per task, free viewing being one of them, that reads the memory; its dot
+positions, with where and when of each; a query per task, free viewing being one of them, that reads the memory; its dot
 product with fine picture features as a heat map, and a stop probability; the focal loss of key points against a
 Gaussian around the true fixation; cross-entropy for stopping; fixations sampled from the heat map. No durations.
 The focal loss pulls every value of the heat map towards one half, so before sampling each is turned into the
 probability for which it would be the loss's optimum; else most of the mass would lie on the many cells of no interest.
 
-Left out: the ResNet pixel decoder (every system here looks with the same encoder). Changed: the query of a step also
+Left out: the ResNet pixel decoder (every system here has the same encoder). Changed: the query of a step also
 sees the queries before it through causal attention, and coarse tokens are not rewritten by later fixations, so that all
 steps of a scanpath are trained in one pass; the task's query comes from its words, so that unseen targets have one too.
 """
@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
+from stdiffeye.model.fixation_tokens import SampledScanpaths
 from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.baseline import (
@@ -32,7 +33,6 @@ from stdiffeye.systems.baseline import (
     BaselineConfig,
     BaselineInput,
     Gaze,
-    Paths,
     cell_of,
     in_cell,
     perceptron,
@@ -52,7 +52,7 @@ class HATConfig(BaselineConfig):
     coarse: int = 4
     """Cells of the grid, each way, that one coarse token covers."""
     target_cells: float = 1.0
-    """Spread of the Gaussian around the true fixation."""
+    """Standard deviation of the Gaussian around the true fixation."""
     stop_weight: float = 1.0
 
     def __post_init__(self) -> None:
@@ -85,28 +85,30 @@ class HAT(Baseline):
         heat, stop = self._steps(seen, gaze.xy)  # (B, M + 1, N), (B, M + 1)
         focal = focal_loss(heat[:, :-1], self._target(gaze.xy))  # (B, M)
         step = torch.arange(stop.shape[1], device=stop.device)
-        # Whether to stop is asked after every fixation but the last that is modelled, where nothing else is left.
-        asked = (step > 0) & (step <= gaze.length[:, None]) & (step < self.max_fixations)
+        # Whether to stop is decided after every fixation but the last that is modelled, where nothing else is left.
+        decided = (step > 0) & (step <= gaze.length[:, None]) & (step < self.max_fixations)
         ended = (step == gaze.length[:, None]).float()
         stopping = F.binary_cross_entropy_with_logits(stop.float(), ended, reduction="none")
-        losses = {"heat": random.mean(focal, gaze.valid), "stop": random.mean(stopping, asked)}
+        losses = {"heat": random.mean(focal, gaze.valid), "stop": random.mean(stopping, decided)}
         return losses | {"total": losses["heat"] + self.config.stop_weight * losses["stop"]}
 
-    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
+    def sample(
+        self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
+    ) -> SampledScanpaths:
         device = seconds.device
         xy = torch.zeros(seen.rows, 0, 2, device=device)
         length = torch.zeros(seen.rows, dtype=torch.int64, device=device)
-        looking = torch.ones(seen.rows, dtype=torch.bool, device=device)
+        viewing = torch.ones(seen.rows, dtype=torch.bool, device=device)
         for number in range(self.max_fixations):
             heat, stop = (one[:, -1] for one in self._steps(seen, xy))
             if number:
-                looking = looking & (noise.uniform().to(device) >= stop.sigmoid())
-            if not looking.any():
+                viewing = viewing & (noise.uniform().to(device) >= stop.sigmoid())
+            if not viewing.any():
                 break
             cell = categorical(log_calibrated(heat), noise.uniform().to(device))
             xy = torch.cat([xy, in_cell(cell, noise, self.cells)[:, None]], 1)
-            length = length + looking
-        return Paths(xy, length)
+            length = length + viewing
+        return SampledScanpaths(length, xy)
 
     # ---------------------------------------------------------------- the network
 
@@ -126,7 +128,7 @@ class HAT(Baseline):
         return heat.float() + self.rare, self.stop(read)[..., 0]
 
     def _periphery(self, tokens: Tensor) -> Tensor:
-        """(P, N, D) → (P, K, D): what is seen of the picture without looking there."""
+        """(P, N, D) → (P, K, D): what is seen of the picture without fixating it."""
         grid = tokens.transpose(1, 2).unflatten(2, self.cells)  # (P, D, R, C)
         side = min(self.config.coarse, *self.cells)
         return F.avg_pool2d(grid, side, ceil_mode=True).flatten(2).transpose(1, 2)

@@ -10,14 +10,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from stdiffeye.errors import InputError
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser
 from stdiffeye.model.fixation_tokens import POSITION_STD, position_to_token
 from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres
 from stdiffeye.model.layers import EncodedImage
 from stdiffeye.model.unet import UNet
-from stdiffeye.systems.base import Query, TrainableSystem
+from stdiffeye.systems.base import Query, TrainableSystem, features_of
 
 
 class ImageConditionedDenoiser(TrainableSystem):
@@ -33,7 +32,7 @@ class ImageConditionedDenoiser(TrainableSystem):
     cell_std: float
 
     def _build_image_side(self, config: ImageConfig, styles: int) -> None:
-        """The image's half of the network, and the positions of its tokens in the units of gaze tokens."""
+        """The image's side of the network, and the positions of its tokens in the units of gaze tokens."""
         self.fusion = Fusion(config)
         self.density = DensityHead(config, styles) if config.density else None
         self.register_buffer("position", position_to_token(grid_centres(config.rows, config.columns)), persistent=False)
@@ -63,12 +62,5 @@ class ImageConditionedDenoiser(TrainableSystem):
 
     def length_logits(self, image: EncodedImage, conditions: Conditions) -> Tensor:
         """(B, max) logits of 1, 2, … tokens."""
-        unknown = replace(conditions, length=torch.zeros_like(conditions.length))
-        return self.length.logits(image, self.conditions(unknown))
-
-
-def features_of(query: Query) -> Tensor:
-    """(1, N, C) features of the query's picture."""
-    if query.features is None:
-        raise InputError("this model needs a picture: the stimulus has none")
-    return query.features
+        without_length = replace(conditions, length=torch.zeros_like(conditions.length))
+        return self.length.logits(image, self.conditions(without_length))

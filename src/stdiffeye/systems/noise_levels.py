@@ -24,9 +24,9 @@ class NoiseConfig:
     """Divides α/σ at every step: more noise, for tokens whose neighbours say the same thing."""
     prediction: Prediction = "z0"
     loss_aware: bool = True
-    """Draw steps in proportion to the root mean square of their last losses, and weight them back."""
+    """Sample steps in proportion to the root mean square of their last losses, and weight them back."""
     log_sigma: tuple[float, float] = (-0.8, 1.3)
-    """With schedule edm: mean and spread of ln σ in training."""
+    """With schedule edm: mean and std of ln σ in training."""
     sigma_range: tuple[float, float] = (0.003, 40.0)
     """With schedule edm: where sampling ends and begins."""
 
@@ -38,7 +38,7 @@ class NoiseConfig:
             )
         if self.schedule == "edm" and self.loss_aware:
             raise InputError(
-                "loss_aware draws from a list of steps, and schedule edm has none: set loss_aware to false"
+                "loss_aware samples from a list of steps, and schedule edm has none: set loss_aware to false"
             )
 
 
@@ -54,7 +54,7 @@ class NoiseLevel:
 
 
 class NoiseLevels:
-    """StepRandom noise levels for training, and lists them for sampling."""
+    """Samples noise levels for training, and lists them for sampling."""
 
     def __init__(self, config: NoiseConfig) -> None:
         self.config = config
@@ -65,7 +65,7 @@ class NoiseLevels:
             self.schedule = make_schedule(config.schedule, config.diffusion_steps, config.shift)
         self.steps = LossAwareSteps(config.diffusion_steps) if config.loss_aware else None
 
-    def draw(self, random: StepRandom, rows: int) -> NoiseLevel:
+    def sample(self, random: StepRandom, rows: int) -> NoiseLevel:
         """Levels for the rows of a training batch."""
         if self.config.schedule == "edm":
             mean, std = self.config.log_sigma

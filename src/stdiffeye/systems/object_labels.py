@@ -48,7 +48,7 @@ class ObjectBox(NamedTuple):
 
 
 class ObjectLabels:
-    """What is known about the objects in the pictures of a split.
+    """Labels of the objects in the pictures of a split.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class ObjectLabels:
         return stimulus.name in self.detected or (stimulus.store, stimulus.name) in self.targets
 
     def maps(self, stimulus: Stimulus, crop: Floats32, flip: bool) -> tuple[Floats32, NDArray[np.bool_]]:
-        """(80, N) labels of a crop, and (80,) the categories of which they tell where they are and are not."""
+        """(80, N) labels of a crop, and (80,) the categories that they cover."""
         certain = self.targets.get((stimulus.store, stimulus.name), [])
-        known = np.full(OBJECTS, stimulus.name in self.detected)
-        known[[box.category for box in certain]] = True
+        labelled = np.full(OBJECTS, stimulus.name in self.detected)
+        labelled[[box.category for box in certain]] = True
         categories = {box.category for box in certain}
         found = [box for box in self.detected.get(stimulus.name, []) if box.category not in categories]
-        return object_maps([*found, *certain], crop, flip), known
+        return object_maps([*found, *certain], crop, flip), labelled
 
 
 def read_labels(path: Path) -> dict[str, list[ObjectBox]]:
@@ -86,12 +86,12 @@ def read_labels(path: Path) -> dict[str, list[ObjectBox]]:
     found = {}
     for name, boxes in rows.items():
         try:
-            known = [ObjectBox(_category(word), *map(float, numbers)) for word, *numbers in boxes]
+            listed = [ObjectBox(_category(word), *map(float, numbers)) for word, *numbers in boxes]
         except (TypeError, ValueError) as error:
             raise InputError(f"{path}: the boxes of {name!r} are not [category, score, x, y, w, h]: {error}") from None
-        if any(box.left + box.width > 1.01 or box.top + box.height > 1.01 for box in known):
+        if any(box.left + box.width > 1.01 or box.top + box.height > 1.01 for box in listed):
             raise InputError(f"{path}: a box of {name!r} leaves the picture; sides are shares of its size, 0 to 1")
-        found[name] = [box for box in known if box.score >= LOWEST_SCORE]
+        found[name] = [box for box in listed if box.score >= LOWEST_SCORE]
     return found
 
 
@@ -143,7 +143,7 @@ def object_maps(boxes: Sequence[ObjectBox], crop: Floats32, flip: bool) -> Float
     return maps.reshape(OBJECTS, -1)
 
 
-def object_losses(logits: Tensor, labels: Tensor, known: Tensor, random: StepRandom) -> tuple[Tensor, Tensor]:
+def object_losses(logits: Tensor, labels: Tensor, labelled: Tensor, random: StepRandom) -> tuple[Tensor, Tensor]:
     """Whether a category is at a position (quality focal loss), and where it is if it is in the picture.
 
     An object counts by the root of its size, so that a mouse is not lost beside a bed.
@@ -151,7 +151,7 @@ def object_losses(logits: Tensor, labels: Tensor, known: Tensor, random: StepRan
     Parameters
     ----------
     logits, labels : (P, 80, N).
-    known : (P, 80) the categories that the labels tell of.
+    labelled : (P, 80) the categories that the labels cover.
 
     Reference
     ---------
@@ -159,10 +159,10 @@ def object_losses(logits: Tensor, labels: Tensor, known: Tensor, random: StepRan
     """
     entropy = F.binary_cross_entropy_with_logits(logits, labels, reduction="none")  # (P, 80, N)
     focal = ((logits.sigmoid() - labels).square() * entropy).sum(-1)  # (P, 80)
-    size = labels.sum(-1) * known  # (P, 80)
-    weight = torch.where(size > 0, (size + 1).rsqrt(), ABSENT_WEIGHT) * known  # (P, 80)
+    size = labels.sum(-1) * labelled  # (P, 80)
+    weight = torch.where(size > 0, (size + 1).rsqrt(), ABSENT_WEIGHT) * labelled  # (P, 80)
     detection = random.ratio(weight * focal, size.sqrt())
-    highest = labels.amax(-1) * known  # (P, 80)
+    highest = labels.amax(-1) * labelled  # (P, 80)
     present = highest * (highest > PRESENT)  # (P, 80)
     share = labels / labels.sum(-1, keepdim=True).clamp(min=1e-9)  # (P, 80, N)
     divergence = (share * (share.clamp(min=1e-9).log() - logits.log_softmax(-1))).sum(-1)  # (P, 80)

@@ -87,18 +87,18 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class SystemConfig:
-    """Everything that makes a run: what is trained, how, and what it looks with."""
+    """Everything that makes a run: what is trained, how, and its encoder."""
 
     system: str
     about: str = ""
     encoder: str = "efficientnet-lite0"
-    """What looks at pictures (`stdiffeye features --encoder …`)."""
+    """The encoder of pictures (`stdiffeye features --encoder …`)."""
     text: str = "words"
     """What reads the task's words: the shipped table with the sentence encoder, or clip:FOLDER."""
     start_from: str = ""
     """A shipped model or a run whose weights training begins with."""
     default_style: str = ""
-    """Viewing style where none is asked for; the first that was trained on by default."""
+    """Viewing style where none is requested; the first that was trained on by default."""
     stages: dict[str, Any] = field(default_factory=dict)
     """Stage → its configuration."""
     train: dict[str, TrainConfig] = field(default_factory=dict)
@@ -149,10 +149,10 @@ def system_config(values: Mapping[str, Any]) -> SystemConfig:
     system = values.get("system")
     if system not in SYSTEMS:
         raise InputError(f"there is no system {system!r}: {_near(str(system), SYSTEMS)}")
-    known = {name.name for name in dataclasses.fields(SystemConfig)}
+    keys = {name.name for name in dataclasses.fields(SystemConfig)}
     for key in values:
-        if key not in known:
-            raise InputError(f"unknown key {key!r}: {_near(key, known)}")
+        if key not in keys:
+            raise InputError(f"unknown key {key!r}: {_near(key, keys)}")
     stages, train = {}, {}
     for kind in ("stages", "train"):
         for stage in values.get(kind) or {}:
@@ -186,11 +186,11 @@ def overlay(default: Config, values: Mapping[str, Any], where: str) -> Config:
     if not isinstance(values, Mapping):
         raise InputError(f"{where} must be a mapping of keys to values, got {values!r}")
     types = typing.get_type_hints(type(default))
-    known = [f.name for f in dataclasses.fields(default)]  # type: ignore[arg-type]
+    keys = [f.name for f in dataclasses.fields(default)]  # type: ignore[arg-type]
     changed = {}
     for key, value in values.items():
-        if key not in known:
-            raise InputError(f"unknown key {where}.{key}: {_near(str(key), known)}")
+        if key not in keys:
+            raise InputError(f"unknown key {where}.{key}: {_near(str(key), keys)}")
         current = getattr(default, key)
         if dataclasses.is_dataclass(current):
             changed[key] = overlay(current, value, f"{where}.{key}")

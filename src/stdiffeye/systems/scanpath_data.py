@@ -1,4 +1,4 @@
-"""What the coarse half, and peers that draw scanpaths, are trained on: scanpaths of the stores as tensors."""
+"""What the scanpath stage and the baselines are trained on: scanpaths of the stores as tensors."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class ScanpathTensors:
     style: Tensor  # (P,)
     density: Tensor  # (P, N) share of fixations in each cell
     tokens: Tensor  # (B, M, 4)
-    known: Tensor  # (B, M, 4)
+    mask: Tensor  # (B, M, 4) False where a number is not given
     conditions: Conditions
 
     def to(self, device: torch.device | str) -> ScanpathTensors:
-        return ScanpathTensors(*(getattr(self, system.name).to(device) for system in fields(self)))
+        return ScanpathTensors(*(getattr(self, column.name).to(device) for column in fields(self)))
 
 
 class Viewer(Protocol):
-    """What `ScanpathTensorBatches` asks of the system that it feeds."""
+    """What `ScanpathTensorBatches` needs of its system."""
 
     @property
     def max_fixations(self) -> int: ...
@@ -50,7 +50,7 @@ class ScanpathTensorBatches:
 
     def __init__(self, system: Viewer, sources: Sources, split: str, plan: BatchPlan, augment: Augment) -> None:
         if sources.features is None:
-            raise InputError("this system looks at pictures: give it a feature cache")
+            raise InputError("this system needs pictures: give it a feature cache")
         self.source = ScanpathBatches(
             sources.stores,
             split,
@@ -66,17 +66,17 @@ class ScanpathTensorBatches:
     def batch(self, step: int) -> ScanpathTensors:
         x, system = self.source.batch(step, self.plan.ranks.mine), self.system
         pictures = [s.picture for s in x.stimuli if s.picture]
-        features = self.features.get(pictures, x.flip.tolist(), x.light.tolist())
+        features = self.features.get(pictures, x.flip.tolist(), x.colour_jitter.tolist())
         text_embedding = torch.stack([self.sources.text_embedding(s.task) for s in x.stimuli])
         style = torch.tensor([system.style_number(s.dataset) for s in x.stimuli])
-        tokens, known = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
+        tokens, mask = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
         length = torch.from_numpy(x.length)
-        known = known & token_mask(length, tokens.shape[1])[..., None]
-        density = torch.stack([torch.from_numpy(cell_shares(places, *system.cells)) for places in x.places])
+        mask = mask & token_mask(length, tokens.shape[1])[..., None]
+        density = torch.stack([torch.from_numpy(cell_shares(xy, *system.cells)) for xy in x.positions])
         seconds, start, mirrored = map(torch.from_numpy, (x.seconds, x.start_s, x.flip))
         viewers = self.plan.viewers
         conditions = Conditions(
             style.repeat_interleave(viewers), seconds, start, length, mirrored.repeat_interleave(viewers)
         )
         image = torch.from_numpy(features).to(self.plan.device).float()
-        return ScanpathTensors(image, text_embedding, style, density, tokens, known, conditions).to(self.plan.device)
+        return ScanpathTensors(image, text_embedding, style, density, tokens, mask, conditions).to(self.plan.device)

@@ -1,6 +1,6 @@
 """Random numbers of one training step, the same however many processes share the work.
 
-Every process draws for the whole batch and keeps its own rows, and means are taken over the rows of all of them: two
+Every process samples for the whole batch and keeps its own rows, and means are taken over the rows of all of them: two
 processes with half the batch each follow the same loss curve as one with all of it.
 """
 

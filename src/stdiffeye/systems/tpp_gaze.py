@@ -3,15 +3,15 @@
 A. D'Amelio, G. Cartella, V. Cuculo, M. Lucchi, M. Cornia, R. Cucchiara and G. Boccignone, "TPP-Gaze: Modelling Gaze
 Dynamics in Space and Time with Neural Temporal Point Processes", WACV 2025. Written from the paper's equations.
 
-Kept: a recurrent network encodes the history of places and times; the time to the next fixation is a mixture of
-log-normals, its place a mixture of Gaussians, both given history and picture; the loss is the negative log-likelihood
-of both; fixations are drawn until the viewing time is over. Durations are native.
+Kept: a recurrent network encodes the history of positions and times; the time to the next fixation is a mixture of
+log-normals, its position a mixture of Gaussians, both given history and picture; the loss is the negative
+log-likelihood of both; fixations are sampled until the viewing time is over. Durations are native.
 
-Left out: DenseNet features with coordinate maps (every system here looks with the same encoder). Changed: the picture's
+Left out: DenseNet features with coordinate maps (every system here has the same encoder). Changed: the picture's
 context is read by attention from the history, where the paper compresses the whole map into one vector, which needs
 many more weights; the Gaussians have axis-parallel covariances. Where a set gives no viewing time (search), the number
-of fixations is drawn from the training distribution; where it gives no durations, none are drawn. Training data state
-durations only, which do not add up to the viewing time: what lies between fixations is counted from what is missing.
+of fixations is sampled from the training distribution; where it gives no durations, none are sampled. Training data
+state durations only, which do not add up to the viewing time: the time between fixations is counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.diffusion import NoiseSource, categorical
-from stdiffeye.model.fixation_tokens import DURATION_LOG_STD, DURATION_MEDIAN_MS, position_to_token
+from stdiffeye.model.fixation_tokens import DURATION_LOG_STD, DURATION_MEDIAN_MS, SampledScanpaths, position_to_token
 from stdiffeye.model.layers import BlockConfig, CrossAttention, Ragged
 from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.baseline import (
@@ -31,15 +31,14 @@ from stdiffeye.systems.baseline import (
     BaselineConfig,
     BaselineInput,
     Gaze,
-    Paths,
     from_log_time,
     log_time,
     perceptron,
 )
 from stdiffeye.systems.step_random import StepRandom
 
-MAX_DRAWN = 200  # fixations, whatever the viewing time
-NARROWEST, WIDEST = math.log(0.05), math.log(2.0)  # log of a component's spread; 0.05 is a hundredth of the width
+MAX_SAMPLED = 200  # fixations, whatever the viewing time
+NARROWEST, WIDEST = math.log(0.05), math.log(2.0)  # log of a component's std; 0.05 is a hundredth of the width
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class TPPGazeConfig(BaselineConfig):
     """Width of the recurrent history."""
     heads: int = 4
     time_components: int = 8
-    place_components: int = 16
+    position_components: int = 16
 
 
 @dataclass
@@ -67,7 +66,7 @@ class Mixture:
         log_normal = -0.5 * z**2 - self.log_std - 0.5 * math.log(2 * math.pi)
         return (self.log_weight + log_normal.sum(-1)).logsumexp(-1)
 
-    def draw(self, uniform: Tensor, normal: Tensor) -> Tensor:
+    def sample(self, uniform: Tensor, normal: Tensor) -> Tensor:
         """(B, d) from (B,) uniform and (B, d) standard normal numbers."""
         chosen = categorical(self.log_weight, uniform)[:, None, None].expand(-1, 1, self.mean.shape[-1])
         mean, log_std = (one.gather(1, chosen)[:, 0] for one in (self.mean, self.log_std))
@@ -85,14 +84,14 @@ class TPPGaze(Baseline):
         self.event = nn.Linear(4, hidden)
         self.history = nn.GRU(hidden, hidden, batch_first=True)
         self.start = nn.Parameter(torch.zeros(hidden))
-        self.question = nn.Linear(hidden, width)
+        self.query = nn.Linear(hidden, width)
         self.cross_attention = CrossAttention(BlockConfig(width, config.heads, dropout=0.0), width)
-        self.norm = nn.LayerNorm(width)  # a mean over many places is small
+        self.norm = nn.LayerNorm(width)  # a mean over many positions is small
         self.when = perceptron(width + hidden, hidden, 3 * config.time_components)
-        self.where = perceptron(width + hidden, hidden, 5 * config.place_components)
-        # Components begin spread over the picture, so that they do not all learn the same place.
-        start = torch.zeros(config.place_components, 5)
-        start[:, 1:3] = position_to_token(torch.rand(config.place_components, 2))
+        self.where = perceptron(width + hidden, hidden, 5 * config.position_components)
+        # Components begin all over the picture, so that they do not all learn the same position.
+        start = torch.zeros(config.position_components, 5)
+        start[:, 1:3] = position_to_token(torch.rand(config.position_components, 2))
         with torch.no_grad():
             last = self.where[-1]
             assert isinstance(last, nn.Linear)
@@ -103,33 +102,35 @@ class TPPGaze(Baseline):
         when, where = self._mixtures(seen, states)
         position = where.log_density(position_to_token(gaze.xy))  # (B, M)
         time = when.log_density(log_time(gaze.duration_ms)[..., None])  # (B, M)
-        losses = {"place": -random.mean(position, gaze.valid), "time": -random.mean(time, gaze.timed)}
-        return losses | {"total": losses["place"] + losses["time"]}
+        losses = {"position": -random.mean(position, gaze.valid), "time": -random.mean(time, gaze.timed)}
+        return losses | {"total": losses["position"] + losses["time"]}
 
-    def draw(self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions) -> Paths:
+    def sample(
+        self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
+    ) -> SampledScanpaths:
         device, timed = seconds.device, self.priors.has_durations
-        wanted = self.priors.draw_lengths(seen.per_row(seen.style), noise.uniform().to(device))  # (B,)
+        wanted = self.priors.sample_lengths(seen.per_row(seen.style), noise.uniform().to(device))  # (B,)
         by_time, between_ms = ~seconds.isnan() & timed, self._between_ms(seen)
         state = self.start.expand(seen.rows, 1, -1)
         passed, length = torch.zeros_like(seconds), torch.zeros_like(wanted)
-        places: list[Tensor] = []
+        positions: list[Tensor] = []
         times: list[Tensor] = []
-        for number in range(MAX_DRAWN):
+        for number in range(MAX_SAMPLED):
             goes_on = torch.where(by_time, passed < 1000 * seconds.nan_to_num(), number < wanted)
             if not goes_on.any():
                 break
             when, where = (_first(mixture) for mixture in self._mixtures(seen, state))
-            xy = where.draw(noise.uniform().to(device), noise.normal(2).to(device))
-            time_ms = from_log_time(when.draw(noise.uniform().to(device), noise.normal(1).to(device))[:, 0])
+            xy = where.sample(noise.uniform().to(device), noise.normal(2).to(device))
+            time_ms = from_log_time(when.sample(noise.uniform().to(device), noise.normal(1).to(device))[:, 0])
             rest_ms = torch.where(by_time, 1000 * seconds - passed, torch.inf)
             time_ms = torch.where(goes_on, time_ms.minimum(rest_ms), time_ms)
-            places.append(_from_token(xy).clamp(0, 1))
+            positions.append(_from_token(xy).clamp(0, 1))
             times.append(time_ms)
             length = length + goes_on
             passed = passed + time_ms + between_ms
-            state = self._recur(places[-1][:, None], time_ms[:, None], passed[:, None], state[:, 0])
+            state = self._recur(positions[-1][:, None], time_ms[:, None], passed[:, None], state[:, 0])
         duration_ms = torch.stack(times, 1).clamp(min=1) if timed else None
-        return Paths(torch.stack(places, 1), length.clamp(min=1), duration_ms)
+        return SampledScanpaths(length.clamp(min=1), torch.stack(positions, 1), duration_ms)
 
     # ---------------------------------------------------------------- the network
 
@@ -142,10 +143,10 @@ class TPPGaze(Baseline):
         ragged = Ragged(states, None)
         keys_values = self.cross_attention.keys_values(seen.tokens, self.position, None)
         no_time = states.new_zeros(seen.rows, seen.tokens.shape[-1])
-        context = self.cross_attention(ragged.pack(self.question(states)), ragged, keys_values, no_time, None)  # (n, D)
+        context = self.cross_attention(ragged.pack(self.query(states)), ragged, keys_values, no_time, None)  # (n, D)
         both = torch.cat([self.norm(ragged.pad(context)).to(states.dtype), states], -1)  # (B, T, D + H)
         when = self.when(both).float().unflatten(-1, (self.config.time_components, 3))
-        where = self.where(both).float().unflatten(-1, (self.config.place_components, 5))
+        where = self.where(both).float().unflatten(-1, (self.config.position_components, 5))
         return _mixture(when, 1), _mixture(where, 2)
 
     def _between_ms(self, seen: BaselineInput) -> Tensor:
@@ -160,7 +161,7 @@ class TPPGaze(Baseline):
     def _recur(self, xy: Tensor, time_ms: Tensor, passed_ms: Tensor, state: Tensor) -> Tensor:
         """(B, T, H) states after fixations at xy (B, T, 2), begun with the state (B, H)."""
         event = torch.cat([position_to_token(xy), log_time(time_ms)[..., None], passed_ms[..., None] / 1000], -1)
-        with torch.autocast(xy.device.type, enabled=False):  # the recurrent kernel knows no mixed precision
+        with torch.autocast(xy.device.type, enabled=False):  # the recurrent kernel has no mixed precision
             return self.history(self.event(event.float()), state[None].float().contiguous())[0]
 
 

@@ -55,5 +55,5 @@ def _cited(store: Store) -> str:
 
 
 def _head(stage: TrainableSystem) -> str:
-    """What the file that defines the stage says of itself: for a peer, what was kept and what left out."""
+    """What the file that defines the stage says of itself: for a baseline, what was kept and what left out."""
     return inspect.cleandoc(sys.modules[type(stage).__module__].__doc__ or "")

@@ -60,10 +60,10 @@ def load_checkpoint(path: Path, system: TrainableSystem, mean: TrainableSystem, 
 
 
 def save_weights(
-    path: Path, system: TrainableSystem, about: Mapping[str, object] | None = None, half: bool = False
+    path: Path, system: TrainableSystem, about: Mapping[str, object] | None = None, float16: bool = False
 ) -> None:
-    """The weights alone, as a model is shipped; `half` stores them as float16."""
-    state = {n: (t.half() if half and t.is_floating_point() else t) for n, t in system.state_dict().items()}
+    """The weights alone, as a model is shipped; `float16` stores them in half precision."""
+    state = {n: (t.half() if float16 and t.is_floating_point() else t) for n, t in system.state_dict().items()}
     _save(path, state, about or {})
 
 

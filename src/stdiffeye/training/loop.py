@@ -93,7 +93,7 @@ def fit(
         if validate and progress.step % config.validate_every == 0:
             paused = setting.clock()
             _validate(validate, mean, progress, log, setting)
-            began += setting.clock() - paused  # judging is not training: who draws slowly must not pay for it
+            began += setting.clock() - paused  # judging is not training: slow sampling must not shorten it
         if progress.step % config.checkpoint_every == 0 and setting.ranks.rank == 0:
             save_checkpoint(last, system, mean, optimiser, progress)
     if validate and log.validated_at != progress.step:
@@ -208,7 +208,7 @@ def _validate(validate: Validate, mean: TrainableSystem, progress: Progress, log
 
 
 class Log:
-    """Losses and scores as JSON Lines, and to TensorBoard where asked."""
+    """Losses and scores as JSON Lines, and to TensorBoard where requested."""
 
     def __init__(self, setting: Setting, resumed_at: int) -> None:
         self.silent = setting.ranks.rank != 0
@@ -279,7 +279,7 @@ def _share_gradients(system: TrainableSystem, ranks: Ranks) -> None:
 def faster_arithmetic(device: torch.device) -> Iterator[None]:
     """bfloat16 autocast where the processor has it; float32 elsewhere, where it would be slower."""
     has = torch.cuda.is_bf16_supported() if device.type == "cuda" else _cpu_has_bfloat16()
-    # Its memory of cast weights is one for all threads: what one core forgets would round another's gradients.
+    # Its memory of cast weights is one for all threads: what one core clears would round another's gradients.
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=has, cache_enabled=False):
         yield
 
@@ -290,7 +290,7 @@ def _cpu_has_bfloat16() -> bool:
 
 
 def keep_memory() -> None:
-    """Tell the C library to keep freed memory: giving pages back and fetching them anew costs a fifth of a step."""
+    """Make the C library keep freed memory: giving pages back and fetching them anew costs a fifth of a step."""
     name = ctypes.util.find_library("c")
     if name is None:
         return

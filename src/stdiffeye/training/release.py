@@ -22,7 +22,7 @@ def export(run: str | Path, out: str | Path) -> Path:
             path = weights_file(run, name)
         except InputError:
             continue
-        save_weights(out / f"{name}.safetensors", stage, load_weights(path, stage), half=True)
+        save_weights(out / f"{name}.safetensors", stage, load_weights(path, stage), float16=True)
         written += 1
     if not written:
         raise InputError(f"{run} has no weights yet: train it first")

@@ -86,8 +86,8 @@ def train(
         raise InputError(f"{config.system} has no stage {only!r}: it has {', '.join(config.stages)}")
     torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
     stages = config.build()
-    looks_with = replace(config, encoder=located(config.encoder, out))
-    sources_of = {name: _sources(looks_with, opened, cache, stages[name].needs_pictures) for name in names}
+    with_encoder = replace(config, encoder=located(config.encoder, out))
+    sources_of = {name: _sources(with_encoder, opened, cache, stages[name].needs_pictures) for name in names}
     notes: list[str] = []
     for name in names:  # what does not fit is said before hours are spent on another stage
         notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
@@ -188,7 +188,7 @@ def _learned_from(config: SystemConfig, stores: Sequence[Store]) -> list[Store]:
 
 
 def _with_own_encoder(config: SystemConfig, out: Path, resume: bool) -> SystemConfig:
-    """Tuned blocks of the encoder are kept with the run, which looks with nothing else ever after."""
+    """Tuned blocks of the encoder are kept with the run, which has no other encoder ever after."""
     kind, _, file = located(config.encoder, out if resume else Path()).partition(":")
     if kind != "efficientnet-lite0" or not file:
         return config
@@ -210,8 +210,8 @@ def _with_sets(stage: Any, before: Any, stores: Sequence[Store]) -> Any:
 
     def of_each(field: str, unknown: float, found: Callable[[Store], float]) -> dict[str, float]:
         sets: Sequence[str] = getattr(before, "sets", ())
-        known = dict(zip(sets, [*getattr(before, field, ()), *[unknown] * len(sets)], strict=False))
-        return known | {store.dataset: found(store) for store in stores}
+        recorded = dict(zip(sets, [*getattr(before, field, ()), *[unknown] * len(sets)], strict=False))
+        return recorded | {store.dataset: found(store) for store in stores}
 
     viewing_s = of_each("viewing_s", np.nan, _viewing_s)
     filled = replace(stage, sets=tuple(viewing_s))
@@ -222,8 +222,8 @@ def _with_sets(stage: Any, before: Any, stores: Sequence[Store]) -> Any:
 
 
 def _viewing_s(store: Store) -> float:
-    known = store.columns["viewing_ms"][np.isfinite(store.columns["viewing_ms"])]
-    return round(float(np.median(known)) / 1000, 3) if len(known) else float("nan")
+    given = store.columns["viewing_ms"][np.isfinite(store.columns["viewing_ms"])]
+    return round(float(np.median(given)) / 1000, 3) if len(given) else float("nan")
 
 
 def _recorded_s(store: Store) -> float:

@@ -72,8 +72,8 @@ def find_model(name_or_path: str | Path | None, task: str = "") -> Path:
     shipped = {model.name: model.folder for model in models()}
     if str(name_or_path) in shipped:
         return shipped[str(name_or_path)]
-    known = f"shipped are {', '.join(shipped)}" if shipped else "none is shipped yet"
-    raise InputError(f"there is no model {str(name_or_path)!r}: {known}; a run's folder (with {RUN_FILE}) works too")
+    choice = f"shipped are {', '.join(shipped)}" if shipped else "none is shipped yet"
+    raise InputError(f"there is no model {str(name_or_path)!r}: {choice}; a run's folder (with {RUN_FILE}) works too")
 
 
 def _describe(folder: Path) -> ShippedModel:

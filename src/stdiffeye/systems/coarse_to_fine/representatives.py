@@ -3,7 +3,7 @@
 Of many candidates those sixteen come first that are most like all candidates, by the energy distance over scanpath
 metrics; then the sixteen that together with them are most like all, and so on. Within sixteen, those come last that the
 others can best do without. Each candidate has one rank, so that over all ranks nothing gets more likely. A first few
-are chosen, not sampled: they cover what people do better than independent samples, and must not be scored.
+are chosen, not sampled: they cover human gaze better than independent samples, and must not be scored.
 
 References
 ----------
@@ -28,7 +28,7 @@ from stdiffeye.metrics.spec import METRICS, Context, scores
 CANDIDATES = 64  # seeds that differ only in the remainder
 GROUP = 16
 METRIC_SHARES = {"LD": 0.116, "DFD": 0.042, "DTW": 0.244, "TDE": 0.231, "MM": 0.085, "SM": 0.170, "SM_dur": 0.177}
-"""Metric → how much further apart two people are on two different pictures, as a share of their distance (61 pictures
+"""Metric → how much further apart two viewers are on two different pictures, as a share of their distance (61 pictures
 of OSIE's train split, fair CRPS; other sets are much the same up to a factor)."""
 LENGTH_SHARE = 0.1  # the same for the number of fixations
 SELF_WEIGHT = 0.75

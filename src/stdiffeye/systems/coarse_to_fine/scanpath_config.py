@@ -1,4 +1,4 @@
-"""What the coarse half is made of, and how it is trained and drawn from."""
+"""Configuration of the scanpath stage: network, training and sampling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ScanpathStageConfig:
     denoiser: DenoiserConfig = field(
         default_factory=lambda: DenoiserConfig(
             channels=CHANNELS,
-            known=NEIGHBOURHOOD,
+            condition_channels=NEIGHBOURHOOD,
             max_tokens=16,
             width=192,
             depth=6,
@@ -43,9 +43,9 @@ class ScanpathStageConfig:
         )
     )
     sets: tuple[str, ...] = ()
-    """Data sets whose viewing style is told apart, in the order of their numbers."""
+    """Data sets whose viewing style is distinguished, in the order of their numbers."""
     viewing_s: tuple[float, ...] = ()
-    """How long people looked in each of these sets; a longer look is drawn piece by piece. 5 s where unknown."""
+    """Viewing time of each of these sets; a longer one is sampled piece by piece. 5 s where it is not recorded."""
     recorded_s: tuple[float, ...] = ()
     """How long recordings are in each of these sets, 0 where there are none: gaze of their style is as long."""
     candidates: tuple[int, ...] = ()
@@ -56,11 +56,11 @@ class ScanpathStageConfig:
     """Above 1 more of the training is at low noise (a step is a uniform number to this power), where details are."""
     density_weight: float = 0.05
     colour_jitter: float = 0.0
-    """Chance that a picture is seen in another light in training: brighter, paler, in grey."""
+    """Chance that a picture has other colours in training: brighter, paler, in grey."""
     condition_dropout: float = 0.1
-    """Chance that the style, and the viewing time, are hidden in training, so that each is optional."""
+    """Chance that the style, and the viewing time, are dropped in training, so that each is optional."""
     image_dropout: float = 0.05
-    """Chance that the picture is hidden in training, for classifier-free guidance."""
+    """Chance that the picture is dropped in training, for classifier-free guidance."""
     sampler: SamplerName = "unipc"
     sampling_steps: int = 6
     guidance: float = 1.0
@@ -70,13 +70,13 @@ class ScanpathStageConfig:
         if self.image.width != self.denoiser.width:
             raise InputError(f"image.width {self.image.width} and denoiser.width {self.denoiser.width} must be equal")
         if self.denoiser.channels != CHANNELS:
-            raise InputError(f"the coarse half's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
+            raise InputError(f"the scanpath stage's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
         if self.timestep_power <= 0:
             raise InputError(f"timestep_power must be positive, got {self.timestep_power}")
         if any(count < 1 or VIEWERS % count for count in self.candidates):
             raise InputError(f"candidates must divide {VIEWERS}, got {self.candidates}")
-        if self.denoiser.known not in (0, NEIGHBOURHOOD):
+        if self.denoiser.condition_channels not in (0, NEIGHBOURHOOD):
             raise InputError(
-                f"the coarse half tells {NEIGHBOURHOOD} numbers of each token's neighbours, or 0, "
-                f"not denoiser.known {self.denoiser.known}"
+                f"the scanpath stage takes {NEIGHBOURHOOD} numbers of each token's neighbours, or 0, "
+                f"not denoiser.condition_channels {self.denoiser.condition_channels}"
             )

@@ -1,6 +1,6 @@
-"""How the scanpath stage samples: how many fixations, then the fixations, then scanpaths of the time asked for.
+"""How the scanpath stage samples: how many fixations, then the fixations, then scanpaths of the requested time.
 
-A trial longer than the tokens hold, or than people were recorded for, goes on in a second sample that begins where the
+A trial longer than the tokens hold, or than the recordings, goes on in a second sample that begins where the
 first one ended.
 """
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
 
 PREDICTION: Prediction = "v"
-BEYOND_S = 0.6  # people's last fixations end before the picture goes: a continuation asks for more time, and is clipped
-MOST_STRETCH = 1.6  # of a trial that must fit the time asked for; a much shorter one goes on, a much longer one is cut
+BEYOND_S = 0.6  # human fixations end before the picture goes: a continuation requests more time, and is clipped
+MOST_STRETCH = 1.6  # of a trial that must fit the requested time; a much shorter one goes on, a much longer one is cut
 SHORTEST_REST_S = 0.3  # a shorter rest than one fixation is left alone
 MAX_CONTINUATIONS = 8
 PURE_NOISE = 1e-3  # signal below which tokens are noise: their estimate depends on the conditions alone
@@ -114,7 +114,7 @@ class QuerySampler:
         self.guidance = options.guidance_or(stage.config.guidance)
         self.style, self.image, self.blank = stage.encode_query(query, self.guidance)
         self.longest_s = stage.longest_trained_s(query.style)
-        self.asked_s = stage.viewing_s(query.style) if query.seconds is None else query.seconds
+        self.requested_s = stage.viewing_s(query.style) if query.seconds is None else query.seconds
 
     def independent(self, seeds: Sequence[int]) -> list[Scanpath]:
         """One scanpath per seed."""
@@ -127,7 +127,7 @@ class QuerySampler:
     def representative(self, candidates: Sequence[int], ranks: Sequence[int]) -> list[Scanpath]:
         """Those of `ranks` among the candidates, ordered by how well the first few stand for all of them.
 
-        All candidates are sampled half of the way, where their estimates are drafts; the chosen ones go on.
+        All candidates are sampled through half of the steps, where their estimates are drafts; the chosen ones go on.
         """
         noise, start_s = noise_of(candidates, True), np.zeros(len(candidates))
         denoiser = self._with_lengths(noise, start_s)
@@ -165,15 +165,15 @@ class QuerySampler:
         )
 
     def _conditions(self, rest_s: Floats, start_s: Floats) -> Conditions:
-        """Conditions for times of any length: `rest_s` is asked for, after as much as was trained on."""
+        """Conditions for times of any length: `rest_s` is requested, after as much as was trained on."""
         start = np.minimum(start_s, self.longest_s - np.nan_to_num(rest_s))
         until, since = (torch.from_numpy(np.asarray(v, dtype=np.float32)) for v in (start + rest_s, start))
         device = self.style.device
-        return Conditions.asked(self.style.expand(len(start_s)), until.to(device), since.to(device))
+        return Conditions.requested(self.style.expand(len(start_s)), until.to(device), since.to(device))
 
     def _rest_s(self, start_s: Floats, beyond_s: float = 0.0) -> Floats:
-        """Time that is left, as far as was trained on; NaN where none was asked for."""
-        return np.minimum(self.asked_s - start_s + beyond_s, self.longest_s)
+        """Time that is left, as far as was trained on; NaN where none was requested."""
+        return np.minimum(self.requested_s - start_s + beyond_s, self.longest_s)
 
     # ---------------------------------------------------------------- 2. the fixations
 
@@ -186,7 +186,7 @@ class QuerySampler:
 
     def _scanpaths(self, tokens: Tensor, length: Tensor, within_s: Floats) -> list[Scanpath]:
         frames = [self.query.frame] * len(tokens)
-        paths = SampledScanpaths(*from_tokens(tokens), length).scanpaths(frames)
+        paths = SampledScanpaths(length, *from_tokens(tokens)).scanpaths(frames)
         return [self._in_time(path, seconds) for path, seconds in zip(paths, within_s.tolist(), strict=True)]
 
     def _in_time(self, path: Scanpath, seconds: float) -> Scanpath:
@@ -197,7 +197,7 @@ class QuerySampler:
         slower = recorded_s and whole and over >= 1 / MOST_STRETCH
         if 1 < over <= MOST_STRETCH or (slower and over < 1):
             path = rescale_time(path, until_s)
-        # People's trials lack some of the time that they looked for; here it passes between the fixations.
+        # Human trials lack some of the viewing time; here it passes between the fixations.
         stretches = self.query.fill and whole and 1 < seconds / end_s(path) <= MOST_STRETCH
         return stretch_gaps(path, seconds) if stretches else path
 
@@ -216,10 +216,10 @@ class QuerySampler:
             rest = self._scanpaths(tokens, denoiser.conditions.length, self._rest_s(start_s, beyond_s))
             for row, more in zip(open_rows, rest, strict=True):
                 paths[row] = joined(paths[row], more)
-        if np.isnan(self.asked_s):
+        if np.isnan(self.requested_s):
             return paths
-        return [clip_to(path, self.asked_s, self.query.fill) for path in paths]
+        return [clip_to(path, self.requested_s, self.query.fill) for path in paths]
 
     def _goes_on(self, path: Scanpath) -> bool:
-        cut = self.query.fill or len(path) >= self.stage.max_fixations or self.asked_s > self.longest_s
-        return cut and self.asked_s - end_s(path) > SHORTEST_REST_S
+        cut = self.query.fill or len(path) >= self.stage.max_fixations or self.requested_s > self.longest_s
+        return cut and self.requested_s - end_s(path) > SHORTEST_REST_S

@@ -30,7 +30,7 @@ from stdiffeye.systems.scanpath_data import ScanpathTensorBatches, ScanpathTenso
 from stdiffeye.systems.step_random import StepRandom
 
 LENGTH_WEIGHT = 0.05
-LONGEST_TRAINED_S = 5.0  # where the viewing time of a data set is not known
+LONGEST_TRAINED_S = 5.0  # where the viewing time of a data set is not recorded
 
 Value = TypeVar("Value")
 
@@ -61,11 +61,11 @@ class ScanpathStage(ImageConditionedDenoiser):
         return self.config.image.rows, self.config.image.columns
 
     def viewing_s(self, dataset: str) -> float:
-        """How long people looked in a data set that was trained on; NaN where it is not known."""
+        """Viewing time of a data set that was trained on; NaN where it is not recorded."""
         return self.of_style(self.config.viewing_s, dataset, np.nan)
 
     def longest_trained_s(self, dataset: str) -> float:
-        """The same, with a usual value where it is not known."""
+        """The same, with a usual value where it is not recorded."""
         viewing_s = self.viewing_s(dataset)
         return LONGEST_TRAINED_S if np.isnan(viewing_s) else viewing_s
 
@@ -87,14 +87,14 @@ class ScanpathStage(ImageConditionedDenoiser):
         picture = self.encode_image(x.features, x.text_embedding, x.style, image_dropped)
         step = (random.uniform(b) ** config.timestep_power * config.diffusion_steps).long()
         noise = random.normal(b, m, CHANNELS)
-        # What the data do not say is pure noise at every level, as it will look to the sampler.
-        z0 = torch.where(x.known, x.tokens, random.normal(b, m, CHANNELS))
+        # What the data do not say is pure noise at every level, as it will be in sampling.
+        z0 = torch.where(x.mask, x.tokens, random.normal(b, m, CHANNELS))
         alpha, sigma = self.schedule.at(step)
         valid = token_mask(x.conditions.length, m)
         noisy, context, mirrored = add_noise(z0, noise, alpha, sigma), self.conditions(conditions), conditions.mirrored
         output = self.predict(noisy, step, context, picture, valid, mirrored)
         error = (output - target(z0, noise, alpha, sigma, PREDICTION)) ** 2
-        losses = {"denoise": random.mean(error, x.known)}
+        losses = {"denoise": random.mean(error, x.mask)}
         losses["length"] = F.cross_entropy(self.length_logits(picture, conditions), x.conditions.length - 1)
         total = losses["denoise"] + LENGTH_WEIGHT * losses["length"]
         if picture.log_density is not None:
@@ -118,7 +118,7 @@ class ScanpathStage(ImageConditionedDenoiser):
         alpha, sigma = self.schedule.at(step)
         where = AttentionGeometry.of(z[..., :2], alpha, sigma, self.cell_std)
         time = step.float() * (1000 / self.config.diffusion_steps)
-        near = neighbourhood(z[..., :2], valid, alpha, sigma) if self.config.denoiser.known else None
+        near = neighbourhood(z[..., :2], valid, alpha, sigma) if self.config.denoiser.condition_channels else None
         return self.denoiser(z, time, context, picture, valid, near, where, mirrored)
 
     # ---------------------------------------------------------------- generation

@@ -16,7 +16,7 @@ from stdiffeye.systems.noise_levels import NoiseConfig
 
 @dataclass(frozen=True)
 class LossConfig:
-    """The four-part loss."""
+    """The four terms of the loss."""
 
     recon: float = 1.0
     """λ of the absolute error of the decoded channels."""
@@ -29,7 +29,7 @@ class LossConfig:
     on_padding: bool = False
     """Whether the error of denoising counts on padded tokens too (as in ScanDiff's code)."""
     density: float = 0.05
-    """λ of where people look, with picture.density."""
+    """λ of the density of fixations, with image.density."""
     length: float = 0.05
     """λ of the number of tokens, with length: first."""
 
@@ -62,15 +62,15 @@ class STDiffEyeConfig:
     flip: float = 0.0
     """Share of pictures that are mirrored, with their gaze, in training."""
     length: Literal["validity", "first", "fixed"] = "validity"
-    """How long a sample is: read from the validity head, drawn before the gaze (padding is then masked), or full."""
+    """How long a sample is: read from the validity head, sampled before the gaze (padding is then masked), or full."""
     length_rule: Literal["change_point", "leading_run"] = "change_point"
     """With validity: the most likely change from gaze to padding, or all before the first token classed as padding."""
     sets: tuple[str, ...] = ()
-    """Data sets whose viewing style is told apart, with length: first or picture.density."""
+    """Data sets whose viewing style is distinguished, with length: first or image.density."""
     condition_dropout: float = 0.1
-    """Chance that the style, and the viewing time, are hidden in training, with length: first."""
+    """Chance that the style, and the viewing time, are dropped in training, with length: first."""
     image_dropout: float = 0.0
-    """Chance that the picture is hidden in training, for classifier-free guidance."""
+    """Chance that the picture is dropped in training, for classifier-free guidance."""
     network: Literal["transformer", "unet"] = "transformer"
     image: ImageConfig = field(default_factory=ImageConfig)
     denoiser: DenoiserConfig = field(default_factory=DenoiserConfig)
@@ -108,7 +108,7 @@ class STDiffEyeConfig:
 
     def _check_network(self) -> None:
         if self.denoiser.denoising_attention and self.space == "latent":
-            raise InputError("denoising_attention compares places, and a latent token has none: set space: data")
+            raise InputError("denoising_attention compares positions, and a latent token has none: set space: data")
         if self.network == "transformer" and self.image.width != self.denoiser.width:
             raise InputError(f"image.width {self.image.width} and denoiser.width {self.denoiser.width} must be equal")
         if self.network == "unet" and (self.space, self.patch, self.length) != ("data", 1, "fixed"):

@@ -41,7 +41,7 @@ class TokenTensors:
     style: Tensor  # (P,)
     density: Tensor  # (P, N) share of fixations in each cell
     gaze: Tensor  # (B, T, C) in the network's units
-    known: Tensor  # (B, T, C) False on padding, on lost samples and on unknown durations
+    mask: Tensor  # (B, T, C) False on padding, on lost samples and where there is no duration
     rho: Tensor  # (B, T) fixation index
     fixations: Tensor  # (B,)
     points: Tensor  # (B,) samples (or fixations) before the padding
@@ -53,7 +53,7 @@ class TokenTensors:
         return token_mask(self.points, self.gaze.shape[1])
 
     def to(self, device: torch.device | str) -> TokenTensors:
-        return TokenTensors(*(getattr(self, system.name).to(device) for system in fields(self)))
+        return TokenTensors(*(getattr(self, column.name).to(device) for column in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class TokenBatches:
 
     def __init__(self, system: STDiffEye, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
         if sources.features is None:
-            raise InputError("this system looks at pictures: give it a feature cache")
+            raise InputError("this system needs pictures: give it a feature cache")
         self.system, self.config, self.plan = system, system.config, plan
         self.sources, self.features, self.units = sources, sources.features, Units(system.config)
         for store in sources.stores:
@@ -107,48 +107,48 @@ class TokenBatches:
         text_embedding = torch.stack([self.sources.text_embedding(s.task) for s in stimuli])
         style = torch.tensor([self.system.style_number(s.dataset) for s in stimuli])
         cells = self.config.image.rows, self.config.image.columns
-        density = torch.stack([torch.from_numpy(cell_shares(self._places(c), *cells)) for c in chosen])
+        density = torch.stack([torch.from_numpy(cell_shares(self._positions(c), *cells)) for c in chosen])
         sequences = [self._sequence(c.stimulus.store, int(trial)) for c in chosen for trial in c.trials]
         mirrored = [c.flip for c in chosen for _ in c.trials]
         rows = [self._padded(x, flip) for x, flip in zip(sequences, mirrored, strict=True)]
-        gaze, known, rho = (torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True))
+        gaze, mask, rho = (torch.from_numpy(np.stack(column)) for column in zip(*rows, strict=True))
         points = torch.tensor([min(len(x.rows), gaze.shape[1]) for x in sequences])
         length = (points / self.config.patch).round().long().clamp(min=1)  # whole tokens, unbiased
         if self.config.length == "first":  # what no sequence reaches is masked: leave it out
-            gaze, known, rho = (system[:, : int(length.max()) * self.config.patch] for system in (gaze, known, rho))
+            gaze, mask, rho = (one[:, : int(length.max()) * self.config.patch] for one in (gaze, mask, rho))
         seconds = torch.tensor([x.seconds for x in sequences], dtype=torch.float32)
         viewed = style.repeat_interleave(self.plan.viewers)
         conditions = Conditions(viewed, seconds, torch.zeros_like(seconds), length, torch.tensor(mirrored))
         fixations = torch.tensor([x.fixations for x in sequences])
-        tensors = TokenTensors(image, text_embedding, style, density, gaze, known, rho, fixations, points, conditions)
+        tensors = TokenTensors(image, text_embedding, style, density, gaze, mask, rho, fixations, points, conditions)
         return tensors.to(self.plan.device)
 
-    def _places(self, choice: Choice) -> NDArray[np.float32]:
-        return self.source.places(choice.stimulus, choice.flip)
+    def _positions(self, choice: Choice) -> NDArray[np.float32]:
+        return self.source.positions(choice.stimulus, choice.flip)
 
     def _padded(self, sequence: Sequence, flip: bool) -> tuple[NDArray[np.float32], NDArray[np.bool_], Rows]:
-        """Rows in the network's units, which of them are known, and the fixation index, at full length."""
+        """Rows in the network's units, the mask of those that are given, and the fixation index, at full length."""
         config, full = self.config, self.config.max_samples
         rows = sequence.rows[:full].copy()
         if flip:
             rows[:, 0] = 1 - rows[:, 0]
         rho = rows[:, 3] if rows.shape[1] > 3 else np.zeros(len(rows))
         columns = [0, 1] + ([2] if self.units.time_at else []) + ([3] if config.decodes_index else [])
-        known = ~np.isnan(rows[:, columns])
+        mask = ~np.isnan(rows[:, columns])
         scaled = self.units.scaled(_filled(rows)[:, columns])
         short = full - len(rows)
-        # Where nothing reads the length from padding, the gaze rests at its last place; elsewhere it has its own value.
+        # Where nothing reads the length from padding, gaze rests at its last position; elsewhere padding has its value.
         rests = config.length != "validity"
         padding = np.repeat(scaled[-1:], short, axis=0) if rests else np.full((short, 1), PAD)
         padding = np.broadcast_to(padding, (short, len(columns)))
         return (
             np.concatenate([scaled, padding]).astype(np.float32),
-            np.pad(known, ((0, short), (0, 0))),
+            np.pad(mask, ((0, short), (0, 0))),
             np.pad(np.nan_to_num(rho), (0, short)).astype(np.float32),
         )
 
     def _read(self, store: int, trial: int) -> Sequence:
-        # The noise of a synthesised trajectory belongs to the trial, whatever else is drawn.
+        # The noise of a synthesised trajectory belongs to the trial, whatever else is sampled.
         rng = np.random.default_rng([self.plan.seed, store, trial])
         source = self.source.stores[store]
         stored = source.rho(trial) if source.columns["has_trajectory"][trial] else None
@@ -186,7 +186,7 @@ def usable(store: Store, config: STDiffEyeConfig) -> NDArray[np.bool_]:
 def sequence_of(
     trial: Trial, config: STDiffEyeConfig, rng: np.random.Generator, stored_rho: NDArray[np.float32] | None = None
 ) -> Sequence:
-    """A trial as rows of numbers; `stored_rho` is its uniform fixation index, where that is known already."""
+    """A trial as rows of numbers; `stored_rho` is its uniform fixation index, where the store has it."""
     path = trial.scanpath
     assert path is not None
     viewing_s = float("nan") if trial.viewing_ms is None else trial.viewing_ms / MILLISECONDS

@@ -111,8 +111,8 @@ class STDiffEye(ImageConditionedDenoiser):
         config = self.config
         if config.space == "latent":
             return nn.Linear(config.latent, 2 * config.patch)
-        hidden = config.latent // 2
-        return nn.Sequential(nn.Linear(per_token, hidden), nn.ReLU(), nn.Linear(hidden, 2 * config.patch))
+        inner = config.latent // 2
+        return nn.Sequential(nn.Linear(per_token, inner), nn.ReLU(), nn.Linear(inner, 2 * config.patch))
 
     @property
     def std(self) -> Tensor | float:
@@ -138,9 +138,9 @@ class STDiffEye(ImageConditionedDenoiser):
             x.features, x.text_embedding, x.style, image_dropped if config.image_dropout else None
         )
         conditions = x.conditions.without(random.uniform(b, 2) < config.condition_dropout)
-        level = self.noise.draw(random, b)
+        level = self.noise.sample(random, b)
         trials, z0 = self._trials(x, picture, conditions), self.encode(x).float()  # (B, N, Z)
-        # Drawn for the longest sequence that there can be: processes with shorter batches draw the same numbers.
+        # Sampled for the longest sequence that there can be: processes with shorter batches get the same numbers.
         noise = random.normal(b, config.max_tokens, config.token_width)[:, : z0.shape[1]]  # (B, N, Z)
         z = add_noise(z0, noise, level.alpha, level.sigma)
         output = self.predict(z, level, trials).float()
@@ -166,7 +166,7 @@ class STDiffEye(ImageConditionedDenoiser):
         """L_recon, L_val and L_reg of every row, those that this form has."""
         config, losses = self.config, {}
         if config.loss.recon:
-            losses["recon"] = row_mean((self.decode(z0) - x.gaze).abs(), x.known)
+            losses["recon"] = row_mean((self.decode(z0) - x.gaze).abs(), x.mask)
         if config.length == "validity" and config.loss.validity:
             logits = self.validity_logits(z0).transpose(1, 2)  # (B, 2, T)
             entropy = F.cross_entropy(logits, x.is_gaze.long(), reduction="none")  # (B, T)
@@ -181,16 +181,16 @@ class STDiffEye(ImageConditionedDenoiser):
         if self.config.loss.on_padding:
             return torch.ones_like(valid)
         if self.basis is not None:  # a lost sample is in every cosine of its token
-            lost = to_patches(x.is_gaze[..., None] & ~x.known, self.config.patch).any(-1, keepdim=True)
+            lost = to_patches(x.is_gaze[..., None] & ~x.mask, self.config.patch).any(-1, keepdim=True)
             return valid & ~lost
-        return valid & to_patches(x.known, self.config.patch) if self.config.space == "data" else valid
+        return valid & to_patches(x.mask, self.config.patch) if self.config.space == "data" else valid
 
     def _importance(self, level: NoiseLevel, z0: Tensor) -> Tensor | float:
-        """(B, 1, Z) weight of the numbers of a token: at every noise level, those that can be told from it."""
+        """(B, 1, Z) weight of the numbers of a token: at every noise level, those that can be estimated from it."""
         return 1.0 if self.basis is None else edm_gain(level.sigma, z0, self.std)
 
     def _valid(self, x: TokenTensors) -> Tensor:
-        """(B, N) tokens that hold any gaze, or the tokens that were drawn where length comes first."""
+        """(B, N) tokens that hold any gaze, or the tokens that were sampled where length comes first."""
         first, patch = self.config.length == "first", self.config.patch
         tokens = x.conditions.length if first else (x.points + patch - 1) // patch
         return token_mask(tokens, x.gaze.shape[1] // patch)
@@ -239,7 +239,7 @@ class STDiffEye(ImageConditionedDenoiser):
         """The network's output for noisy tokens z (B, N, Z)."""
         where = None
         if self.config.denoiser.denoising_attention:
-            # A token's place is the mean of its samples', whose noise is that much smaller.
+            # A token's position is the mean of its samples', whose noise is that much smaller.
             numbers = z.unflatten(-1, (self.config.patch, -1))[..., :2]  # (B, N, p, 2)
             token_xy = numbers.mean(2) if self.basis is None else numbers[:, :, 0] / self.config.patch**0.5  # (B, N, 2)
             where = AttentionGeometry.of(token_xy, level.alpha, level.sigma / self.config.patch**0.5, self.cell_std)
@@ -253,20 +253,20 @@ class STDiffEye(ImageConditionedDenoiser):
     def scanpaths(
         self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
     ) -> list[list[Scanpath]]:
-        """One per look and seed; those of trajectories are extracted by Judd's algorithm, as the paper does."""
+        """One per query and seed; those of trajectories are extracted by Judd's algorithm, as the paper does."""
         if self.generates_trajectories:
             return [[extract(one) for one in row] for row in self.trajectories(queries, seeds, options)]
-        drawn = [(query, self.generate(query, row, options)) for query, row in zip(queries, seeds, strict=True)]
-        return [[gaze.scanpath(query.frame) for gaze in row] for query, row in drawn]
+        sampled = [(query, self.generate(query, row, options)) for query, row in zip(queries, seeds, strict=True)]
+        return [[gaze.scanpath(query.frame) for gaze in row] for query, row in sampled]
 
     def trajectories(
         self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
     ) -> list[list[Trajectory]]:
-        """One per look and seed."""
+        """One per query and seed."""
         if not self.generates_trajectories:
-            raise InputError("a system of modality scanpath draws no trajectories: `animate` makes them of scanpaths")
-        drawn = [(query, self.generate(query, row, options)) for query, row in zip(queries, seeds, strict=True)]
-        return [[gaze.trajectory(query.frame, self.config.rate_hz) for gaze in row] for query, row in drawn]
+            raise InputError("a system of modality scanpath samples no trajectories: `animate` makes them of scanpaths")
+        sampled = [(query, self.generate(query, row, options)) for query, row in zip(queries, seeds, strict=True)]
+        return [[gaze.trajectory(query.frame, self.config.rate_hz) for gaze in row] for query, row in sampled]
 
     @torch.no_grad()
     def generate(
@@ -324,12 +324,12 @@ class STDiffEye(ImageConditionedDenoiser):
     def _sampled_trials(
         self, images: list[EncodedImage], query: Query, style: Tensor, noise: NoiseSource
     ) -> tuple[Tensor | None, list[Trials]]:
-        """The number of tokens where it is drawn first, and what the denoiser is told, per picture."""
+        """The number of tokens where it is sampled first, and the conditions of the denoiser, per image."""
         config, count, device = self.config, len(style), style.device
         tokens, context, valid, added = None, None, None, None
         if config.length == "first":
             seconds = torch.full((count,), float("nan") if query.seconds is None else query.seconds, device=device)
-            conditions = Conditions.asked(style, seconds, torch.zeros_like(seconds))
+            conditions = Conditions.requested(style, seconds, torch.zeros_like(seconds))
             tokens = categorical(self.length_logits(images[0], conditions), noise.uniform().to(device)) + 1
             context = self.conditions(replace(conditions, length=tokens))
             valid = token_mask(tokens, int(tokens.max()))
@@ -338,7 +338,7 @@ class STDiffEye(ImageConditionedDenoiser):
         return tokens, [Trials(image, valid, context, added) for image in images]
 
     def _ramp(self, count: int, longest: int, tokens: Tensor | None) -> Tensor:
-        """The given index at sampling, where no scanpath is known: it rises evenly from 0 to 1."""
+        """The given index at sampling, where there is no scanpath: it rises evenly from 0 to 1."""
         at = torch.arange(longest * self.config.patch, device=self.position.device)
         whole = torch.full((count,), longest, device=at.device) if tokens is None else tokens
         rho = (at / (whole * self.config.patch - 1).clamp(min=1)[:, None]).clamp(max=1)  # (B, T)

@@ -31,7 +31,8 @@ class Units:
         self.time_at = 2 if timed else None
         self.index_at = 2 + timed if config.decodes_index else None
         self.step_s = 1 / config.rate_hz
-        self.channels = ["place", "place", *(["step"] if timed else []), *(["index"] if config.decodes_index else [])]
+        optional = {"step": timed, "index": config.decodes_index}
+        self.channels = ["position", "position", *(name for name, is_there in optional.items() if is_there)]
 
     def scaled(self, rows: Rows) -> Rows:
         if self.plain:
