@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from stdiffeye.errors import InputError
+from stdiffeye.io.edf_library import read_blocks
 from stdiffeye.io.eyelink_asc import read_asc
 from stdiffeye.io.eyelink_asc_write import write_asc
 from stdiffeye.io.eyelink_edf import read_edf
@@ -102,4 +103,4 @@ def test_without_the_extra_the_error_names_it(tmp_path, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without_eyelinkio)
     with pytest.raises(InputError, match=r"needs the extra `edf`: pip install 'stdiffeye\[edf\]'"):
-        read_edf(tmp_path / "a.edf")
+        read_blocks(tmp_path / "a.edf")

@@ -74,7 +74,7 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"times in the first column .* must rise, their median step is 0 µs"):
         read_lund2013(write(tmp_path / "x_labelled_MN.mat", rows(step_us=0)))
     (tmp_path / "x_labelled_MN.mat").write_bytes(b"no MATLAB file at all, though it is long enough for a header" * 9)
-    with pytest.raises(InputError, match=r"x_labelled_MN\.mat is not a Lund2013 recording"):
+    with pytest.raises(InputError, match=r"x_labelled_MN\.mat cannot be read as a MATLAB file"):
         read_lund2013(tmp_path / "x_labelled_MN.mat")
     with pytest.raises(InputError, match=r"holds no Lund2013 recordings \(\*_labelled_\*\.mat\)"):
         read_lund2013_folder(tmp_path / "nowhere")

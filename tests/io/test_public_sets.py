@@ -372,7 +372,7 @@ def test_doves_is_read_at_200_hz(tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"split": None}, "it has no split"), ({"offsets": np.array([0, 5])}, "offsets do not fit 2 trials")],
+    [({"split": None}, "has no array split"), ({"offsets": np.array([0, 5])}, "offsets do not fit 2 trials")],
 )
 def test_another_npz_is_refused(tmp_path, change, message):
     make_doves(tmp_path, **change)

@@ -159,7 +159,7 @@ def test_a_truncated_gzip_file_is_refused(tmp_path):
     path = tmp_path / "cut.json.gz"
     data = gzip.compress(json.dumps([ROW] * 500).encode())
     path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match="damaged gzip"):
+    with pytest.raises(InputError, match="is cut short"):
         read_scanpaths(path)
 
 

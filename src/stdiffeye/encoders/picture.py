@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageEnhance, ImageOps, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
-from stdiffeye.io.pictures import MAX_MEGAPIXELS, PICTURE_SUFFIXES
+from stdiffeye.io.pictures import MAX_MEGAPIXELS, PICTURE_FORMATS, PICTURE_SUFFIXES
 
 Picture: TypeAlias = "str | Path | Image.Image | NDArray[Any]"
 
@@ -121,7 +121,7 @@ def _from_file(path: Path, max_megapixels: float, shrink_to_px: tuple[int, int] 
 def _opened(file: IO[bytes]) -> Image.Image:
     with warnings.catch_warnings():  # our own limit speaks instead of Pillow's
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        return Image.open(file)
+        return Image.open(file, formats=PICTURE_FORMATS)
 
 
 def _check_size(name: str, size_px: tuple[int, int], max_megapixels: float) -> None:

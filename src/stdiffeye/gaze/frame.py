@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from stdiffeye.arrays import Points
 from stdiffeye.errors import InputError
 
+LARGEST_PX = 1e9
+"""Beyond it no gaze is meant, and sums of squares lose their precision."""
+FASTEST_HZ = 1e6
 ASPECT_TOLERANCE = 0.02  # of the logarithm of width over height: pictures are rounded to whole pixels
 
 
@@ -48,8 +51,9 @@ class Frame:
             value = getattr(self, name)
             if value is None and name == "px_per_degree":
                 continue
-            if not (isinstance(value, int | float | np.integer | np.floating) and np.isfinite(value) and value > 0):
-                raise InputError(f"Frame.{name} must be a positive number, got {value!r}")
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not (number and 0 < value <= LARGEST_PX):
+                raise InputError(f"Frame.{name} must be a positive number, got {value!r:.60}")
 
     @property
     def diagonal_px(self) -> float:
@@ -163,3 +167,11 @@ def as_points(xy: ArrayLike) -> Points:
     if points.ndim == 0 or points.shape[-1] != 2:
         raise InputError(f"points need a last axis of length 2 (x, y), got shape {points.shape}")
     return points
+
+
+def require_px(xy_px: Points, what: str) -> None:
+    """Refuse places that cannot be pixels of anything; NaN, a lost sample, may be."""
+    if np.isinf(xy_px).any():
+        raise InputError(f"{what} holds an infinite value")
+    if xy_px.size and np.nanmax(np.abs(xy_px), initial=0) > LARGEST_PX:
+        raise InputError(f"{what} holds {np.nanmax(np.abs(xy_px)):g} px, expected at most {LARGEST_PX:g}")

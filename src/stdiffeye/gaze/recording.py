@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike
 
 from stdiffeye.arrays import Floats, Points
 from stdiffeye.errors import InputError
-from stdiffeye.gaze.frame import Frame
+from stdiffeye.gaze.frame import FASTEST_HZ, Frame, require_px
 
 Eye = Literal["best", "left", "right", "mean"]
 EventKind = Literal["fixation", "saccade", "blink"]
 XY = tuple[float, float]
+LARGEST_CLOCK_MS = 1e16  # a clock in ns since 1970 that was taken for µs
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,13 @@ class Recording:
         time = np.array(self.time_ms, dtype=np.float64)
         if time.ndim != 1 or len(time) == 0:
             raise InputError(f"recording {self.name!r} needs at least one sample, got times of shape {time.shape}")
+        if (np.abs(time[np.isfinite(time)]) > LARGEST_CLOCK_MS).any():
+            raise InputError(
+                f"recording {self.name!r}: times are up to {np.nanmax(np.abs(time)):g} ms, which no clock shows"
+            )
         if not np.isfinite(time).all() or (np.diff(time) <= 0).any():
             raise InputError(f"recording {self.name!r}: time must run forwards; {_first_step_back(time)}")
-        if not (np.isfinite(self.rate_hz) and self.rate_hz > 0):
+        if not 0 < self.rate_hz <= FASTEST_HZ:
             raise InputError(f"recording {self.name!r}: the rate must be a positive number of Hz, got {self.rate_hz!r}")
         if self.left_px is None and self.right_px is None:
             raise InputError(f"recording {self.name!r} has neither a left nor a right eye")
@@ -251,8 +256,7 @@ def _frozen(values: ArrayLike | None, shape: tuple[int, ...], what: str) -> Floa
     array = np.array(values, dtype=np.float64)
     if array.shape != shape:
         raise InputError(f"recording {what} must have shape {shape}, got {array.shape}")
-    if np.isinf(array).any():
-        raise InputError(f"recording {what} holds an infinite value")
+    require_px(array, f"recording {what}")
     array.setflags(write=False)
     return array
 

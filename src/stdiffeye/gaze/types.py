@@ -16,7 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from stdiffeye.arrays import Floats, Points
 from stdiffeye.errors import InputError
 from stdiffeye.gaze._drawable import Drawable
-from stdiffeye.gaze.frame import Frame
+from stdiffeye.gaze.frame import FASTEST_HZ, LARGEST_PX, Frame, require_px
+
+LONGEST_MS = 1e12
+"""Thirty years: the clock of a tracker may count from anywhere, but no longer than that."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,8 +60,8 @@ class Trajectory(Drawable):
         object.__setattr__(self, "xy_px", _frozen_points(self.xy_px, "Trajectory.xy_px"))
         if len(self.xy_px) == 0:
             raise InputError("a Trajectory needs at least one sample, got none")
-        if not (np.isfinite(self.rate_hz) and self.rate_hz > 0):
-            raise InputError(f"Trajectory.rate_hz must be a positive number, got {self.rate_hz!r}")
+        if not 0 < self.rate_hz <= FASTEST_HZ:
+            raise InputError(f"Trajectory.rate_hz must be a positive number, got {self.rate_hz!r:.60}")
 
     def __len__(self) -> int:
         return len(self.xy_px)
@@ -240,8 +243,14 @@ class Trial(Drawable):
             raise InputError(f"trial {self.name!r} of {self.subject!r} has neither a scanpath nor a trajectory")
         if self.scanpath is not None and self.trajectory is not None and self.scanpath.frame != self.trajectory.frame:
             raise InputError(f"trial {self.name!r} of {self.subject!r}: scanpath and trajectory differ in frame")
-        if self.viewing_ms is not None and not self.viewing_ms > 0:
-            raise InputError(f"trial {self.name!r}: viewing time must be positive, got {self.viewing_ms!r} ms")
+        if self.viewing_ms is not None and not (_is_number(self.viewing_ms) and 0 < self.viewing_ms <= LONGEST_MS):
+            raise InputError(f"trial {self.name!r}: viewing time must be positive, got {self.viewing_ms!r:.60} ms")
+        if self.target_box_px is not None and not all(
+            _is_number(v) and abs(v) <= LARGEST_PX for v in self.target_box_px
+        ):
+            raise InputError(f"trial {self.name!r}: target_box_px must be 4 numbers, got {self.target_box_px!r:.60}")
+        if any("\0" in word for word in (self.name, self.subject, self.task, self.dataset, self.split)):
+            raise InputError(f"a word of trial {self.name!r:.60} holds a NUL byte")
 
     def __repr__(self) -> str:
         parts = [repr(part) for part in (self.scanpath, self.trajectory) if part is not None]
@@ -278,8 +287,7 @@ def _frozen_points(xy: ArrayLike, what: str) -> Points:
     points = np.array(xy, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
         raise InputError(f"{what} must have shape (n, 2), got {points.shape}")
-    if np.isinf(points).any():
-        raise InputError(f"{what} holds an infinite value")
+    require_px(points, what)
     points.setflags(write=False)
     return points
 
@@ -290,8 +298,14 @@ def _frozen_column(values: ArrayLike, length: int, what: str) -> Floats:
         raise InputError(f"{what} must have one value per fixation ({length}), got shape {column.shape}")
     if not np.isfinite(column).all():
         raise InputError(f"{what} holds NaN or infinity; leave durations out (None) where they are unknown")
+    if (np.abs(column) > LONGEST_MS).any():
+        raise InputError(f"{what} holds {column[np.abs(column).argmax()]:g} ms, expected at most {LONGEST_MS:g}")
     column.setflags(write=False)
     return column
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _contiguous(part: slice) -> slice:

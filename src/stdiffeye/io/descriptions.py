@@ -16,6 +16,7 @@ import yaml
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
+from stdiffeye.io.border import reading
 from stdiffeye.io.pictures import find_picture
 
 FOLDER = Path(__file__).parent.parent / "datasets"
@@ -130,11 +131,20 @@ def describe(name: str | Path) -> Description:
         if not path.is_file():
             known = ", ".join(known_sets())
             raise InputError(f"there is no data set {str(name)!r}: known are {known}, or give a .yaml file")
+    with reading(path):
+        return _read(path)
+
+
+def _read(path: Path) -> Description:
+    if not path.is_file():
+        raise InputError(f"there is no description {path}: check the name")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {error}") from None
     try:
+        if not isinstance(values, dict):
+            raise TypeError(f"expected keys and values, got {type(values).__name__}")
         if path.parent != FOLDER and values.get("reader", RECORDINGS) == RECORDINGS:
             values = _own_recordings(path.stem) | values
         return _description(values)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Trial
+from stdiffeye.io.border import reading
 from stdiffeye.io.parquet import read_parquet, write_parquet
 from stdiffeye.io.pysaliency_hdf5 import read_pysaliency, write_pysaliency
 from stdiffeye.io.scanpath_csv import read_scanpath_csv, write_scanpath_csv
@@ -60,7 +61,8 @@ def read_gaze(path: str | Path, frame: Frame | None = None) -> GazeList[Trial]:
     reader = READERS.get(kind(path))
     if reader is None:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no gaze file; known are {', '.join(READERS)}")
-    trials = GazeList(reader(path, frame))
+    with reading(path):
+        trials = GazeList(reader(path, frame))
     if not trials:
         raise InputError(f"{path} holds no trial")
     return trials

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Trajectory
+from stdiffeye.io.border import reading
+from stdiffeye.io.matlab import read_mat
 
 MARK = "_labelled_"
 FIELDS = ("pos", "screenRes", "screenDim", "viewDist")
@@ -58,6 +60,11 @@ def read_lund2013(path: str | Path) -> LabelledRecording:
     name, mark, expert = path.stem.partition(MARK)
     if not mark or not expert:
         raise InputError(f"{path.name} is not named as Lund2013 files are, <recording>{MARK}<expert>.mat")
+    with reading(path):
+        return _read(path, name, expert)
+
+
+def _read(path: Path, name: str, expert: str) -> LabelledRecording:
     data = _struct(path)
     rows = np.atleast_2d(np.asarray(data["pos"], dtype=np.float64))
     if rows.shape[1] != 6 or len(rows) < 2:
@@ -88,15 +95,11 @@ def read_lund2013_folder(folder: str | Path) -> dict[str, dict[str, LabelledReco
 
 
 def _struct(path: Path) -> dict[str, NDArray[np.float64]]:
-    from scipy.io import loadmat
-
-    try:
-        content = loadmat(path, squeeze_me=True, struct_as_record=False, variable_names=["ETdata"])
-        return {name: np.asarray(getattr(content["ETdata"], name)) for name in FIELDS}
-    except OSError:
-        raise
-    except Exception as error:  # scipy raises many kinds for a damaged file
-        raise InputError(f"{path} is not a Lund2013 recording: {error}") from None
+    struct = read_mat(path).get("ETdata")
+    missing = [name for name in FIELDS if not hasattr(struct, name)]
+    if missing:
+        raise InputError(f"{path} is not a Lund2013 recording: it has no ETdata.{missing[0]}")
+    return {name: np.asarray(getattr(struct, name)) for name in FIELDS}
 
 
 def _frame(data: dict[str, NDArray[np.float64]]) -> Frame:

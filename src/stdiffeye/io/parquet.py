@@ -12,16 +12,12 @@ from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Trial
 from stdiffeye.io.fixation_table import WORDS, table_from_trials, trials_from_table
+from stdiffeye.io.native import parse_apart
 
 
 def read_parquet(path: str | Path, frame: Frame | None = None) -> list[Trial]:
     """All trials of a table of fixations; `frame` serves tables without width_px and height_px."""
-    arrow = _pyarrow()
-    try:
-        table = arrow.parquet.read_table(path)
-    except (arrow.ArrowInvalid, arrow.ArrowException) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {error}") from None
-    columns = {name: table.column(name).to_numpy(zero_copy_only=False) for name in table.column_names}
+    columns = parse_apart("parquet", Path(path), "Parquet")
     return trials_from_table(columns, str(path), frame)
 
 

@@ -15,6 +15,8 @@ MAX_MEGAPIXELS = 50.0
 PICTURE_SUFFIXES = (
     ".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
+PICTURE_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "JPEG2000")
+"""What Pillow decodes itself: EPS and its like are programs, which Pillow hands on to an interpreter."""
 
 
 def find_picture(folder: str | Path, name: str) -> Path | None:
@@ -27,7 +29,7 @@ def find_picture(folder: str | Path, name: str) -> Path | None:
 def check_picture(path: Path) -> tuple[int, int]:
     """Width and height in px of a picture that can be opened and is of a reasonable size."""
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=PICTURE_FORMATS) as image:
             width_px, height_px = image.size
             image.verify()
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
@@ -41,5 +43,5 @@ def check_picture(path: Path) -> tuple[int, int]:
 def read_grey(path: Path) -> NDArray[np.uint8]:
     """(H, W) grey levels of a picture that can be opened."""
     check_picture(path)
-    with Image.open(path) as image:
+    with Image.open(path, formats=PICTURE_FORMATS) as image:
         return np.asarray(image.convert("L"))

@@ -16,7 +16,6 @@ size, it is that of the human trials. Durations are seconds when their median is
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -28,6 +27,9 @@ from numpy.typing import NDArray
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame, Scanpath, Trial
+from stdiffeye.io.border import reading
+from stdiffeye.io.bytes_in import require_reasonable_size
+from stdiffeye.io.npz import read_npz
 from stdiffeye.io.scanpath_json import iterate_rows
 
 SEARCH_FRAME = Frame(512, 320)  # HAT and Gazeformer: the 1680×1050 display made smaller
@@ -55,6 +57,11 @@ def is_prediction_file(path: str | Path) -> bool:
         return True
     if path.suffix != ".json":
         return False
+    with reading(path):
+        return _has_other_layout(path)
+
+
+def _has_other_layout(path: Path) -> bool:
     with path.open(encoding="utf-8", errors="replace") as file:
         start = file.read(1 << 12).lstrip("\ufeff \t\r\n")
     if start.startswith("{"):
@@ -78,8 +85,14 @@ def read_predictions(path: str | Path, human: Sequence[Trial] = ()) -> list[Tria
             f"{path} may be a pickle, which can run any code and is not read; "
             f"save it as JSON where it was made: {EXPORT}"
         )
+    require_reasonable_size(path)
+    with reading(path):
+        return _read(path, human)
+
+
+def _read(path: Path, human: Sequence[Trial]) -> list[Trial]:
     if path.suffix == ".npz":
-        return _numbered(_from_mapping(_npz(path), path, human))
+        return _numbered(_from_mapping(read_npz(path).items(), path, human))
     content = read_json(path)
     if isinstance(content, dict):
         return _numbered(_from_mapping(content.items(), path, human))
@@ -203,12 +216,3 @@ def _numbered(trials: Iterable[Trial]) -> list[Trial]:
         seen[trial.key] += 1
         numbered.append(Trial(trial.name, str(number), trial.scanpath, task=trial.task, details={"sample": number}))
     return numbered
-
-
-def _npz(path: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            for key in archive.files:
-                yield key, archive[key]
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a plain .npz: {error}; save one (V, L, 3) array per picture") from None

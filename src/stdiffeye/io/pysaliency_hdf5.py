@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trial
+from stdiffeye.io.native import parse_apart
+from stdiffeye.io.native_parsers import HDF5_GROUP
 
-OURS = "stdiffeye"
 TYPE, VERSION = "FixationTrains", "1.1"
 KEYS = ("train_xs", "train_ys", "train_ts", "train_ns", "train_subjects")
 
@@ -47,7 +48,7 @@ def write_pysaliency(path: str | Path, trials: Iterable[Trial]) -> None:
         file["train_subjects"] = np.array([viewers[trial.subject] for trial in rows], dtype=np.int64)
         group = file.create_group("scanpath_attributes")
         group.attrs["__attributes__"] = np.bytes_(json.dumps([]))
-        ours = file.create_group(OURS)
+        ours = file.create_group(HDF5_GROUP)
         ours.attrs["words"] = json.dumps({"name": names, "subject": subjects})
         ours["tasks"] = [trial.task for trial in rows]
         ours["sampling"] = [str(trial.details.get("sampling", "")) for trial in rows]
@@ -58,18 +59,11 @@ def write_pysaliency(path: str | Path, trials: Iterable[Trial]) -> None:
 
 def read_pysaliency(path: str | Path, frame: Frame | None = None) -> list[Trial]:
     """Scanpaths of a pysaliency file; `frame` is needed for files that pysaliency wrote, which do not hold it."""
-    h5py = _h5py()
-    try:
-        with h5py.File(path, "r") as file:
-            missing = [key for key in KEYS if key not in file]
-            if missing:
-                raise InputError(f"{path} holds no FixationTrains of pysaliency: it has no {', '.join(missing)}")
-            data = {key: file[key][...] for key in KEYS}
-            ours = file.get(OURS)
-            words = json.loads(ours.attrs["words"]) if ours is not None else None
-            extra = {} if ours is None else {key: ours[key][...] for key in ours}
-    except OSError as error:
-        raise InputError(f"{path} cannot be read as HDF5: {error}") from None
+    read = parse_apart("hdf5", Path(path), "HDF5", keys=list(KEYS))
+    data, extra, words = read["data"], read["ours"] or {}, read["words"]
+    missing = [key for key in KEYS if key not in data]
+    if missing:
+        raise InputError(f"{path} holds no FixationTrains of pysaliency: it has no {', '.join(missing)}")
     if frame is None and "frames" not in extra:
         raise InputError(f"{path} does not say the pictures' size, and no frame was given")
     return [_trial(data, extra, words, number, frame) for number in range(len(data["train_ns"]))]
@@ -89,8 +83,8 @@ def _trial(data: dict[str, Any], extra: dict[str, Any], words: Any, number: int,
             onset = (data["train_ts"][number, :length] * 1000).round(6)
     assert frame is not None
     scanpath = Scanpath(np.column_stack([x, data["train_ys"][number]])[:length], frame, duration, onset)
-    task = extra["tasks"][number].decode() if extra else ""
-    sampling = extra["sampling"][number].decode() if "sampling" in extra else ""
+    task = extra["tasks"][number] if extra else ""
+    sampling = extra["sampling"][number] if "sampling" in extra else ""
     details = {"sampling": sampling} if sampling else {}
     if words is None:
         return Trial(str(name), str(subject), scanpath, task=task)

@@ -12,6 +12,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
 from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.bids import is_bids, read_bids
+from stdiffeye.io.border import reading
 from stdiffeye.io.bytes_in import EDF_MAGIC
 from stdiffeye.io.table import Columns, Table, read_table
 from stdiffeye.io.tobii import is_tobii, read_tobii
@@ -51,6 +52,11 @@ def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Col
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path} does not exist")
+    with reading(path):
+        return _read(path, frame, columns)
+
+
+def _read(path: Path, frame: Frame | None, columns: Columns | None) -> list[Recording]:
     if is_bids(path):
         return read_bids(path)
     if path.is_dir():
@@ -79,7 +85,8 @@ def file_kind(path: Path) -> str:
 def is_gaze_table(path: Path) -> bool:
     """Whether a table's header names gaze: one of Tobii's, or columns of the usual names for time, x and y."""
     try:
-        header = Table.header_of(path)
+        with reading(path):
+            header = Table.header_of(path)
         return is_tobii(header) or bool(Columns.guess(header, path))
     except InputError:
         return False

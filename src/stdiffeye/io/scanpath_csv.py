@@ -12,29 +12,28 @@ from typing import IO, Any
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Trial
+from stdiffeye.io.bytes_in import open_unpacked
 from stdiffeye.io.fixation_table import WORDS, table_from_trials, trials_from_table
 
 
 def read_scanpath_csv(path: str | Path, frame: Frame | None = None) -> list[Trial]:
     """All trials of a table of fixations; `frame` serves tables without width_px and height_px."""
-    try:
-        with _open_text(Path(path), "rt") as file:
+    with open_unpacked(Path(path)) as unpacked, io.TextIOWrapper(unpacked, "utf-8-sig", newline="") as file:
+        try:
             rows = csv.reader(file, delimiter=_delimiter(path))
             header = next(rows, [])
             if not header:
                 raise InputError(f"{path} is empty: expected a header line")
             columns = _read_columns(rows, header, path)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise InputError(f"{path} is a damaged gzip file ({error}): was the download cut off?") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not text: {error}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not text: {error}") from None
     return trials_from_table(columns, str(path), frame)
 
 
 def write_scanpath_csv(path: str | Path, trials: Iterable[Trial]) -> None:
     """Write trials as CSV (TSV when the name says so); gzipped when it ends in .gz. Whole or not at all."""
     table = table_from_trials(list(trials))
-    with atomic_write(path) as temporary, _open_text(temporary, "wt") as file:
+    with atomic_write(path) as temporary, _open_to_write(temporary) as file:
         writer = csv.writer(file, delimiter=_delimiter(path), lineterminator="\n")
         writer.writerow(table)
         columns = [values if key in WORDS else map(_cell, values.tolist()) for key, values in table.items()]
@@ -57,11 +56,11 @@ def _delimiter(path: str | Path) -> str:
     return "\t" if ".tsv" in Path(path).suffixes else ","
 
 
-def _open_text(path: Path, mode: str) -> IO[str]:
+def _open_to_write(path: Path) -> IO[str]:
     if path.suffix == ".gz":
-        stream: Any = gzip.GzipFile(path, mode[0] + "b", mtime=0)
+        stream: Any = gzip.GzipFile(path, "wb", mtime=0)
         return io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    return open(path, mode, encoding="utf-8-sig" if mode == "rt" else "utf-8", newline="")
+    return open(path, "w", encoding="utf-8", newline="")
 
 
 def _cell(value: float) -> str:

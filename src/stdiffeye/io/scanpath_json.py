@@ -25,15 +25,19 @@ import numpy as np
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+from stdiffeye.io.bytes_in import open_unpacked
 
 COCO_SEARCH18_FRAME = Frame(1680, 1050)  # the display; its JSON does not repeat it in every row
 COCO_SEARCH18_CONDITIONS = ("present", "absent", "freeview")
 SPLIT_WORDS = {"valid": "validation", "val": "validation", "dev": "validation", "training": "train", "testing": "test"}
 CHUNK_CHARACTERS = 1 << 20
+LONGEST_ROW = 1 << 28  # characters of one trial: a day of raw gaze at 100 Hz
 TRAJECTORY_DECIMALS = 3  # a thousandth of a pixel, far below any tracker's noise
 _WHO = {"name", "subject", "sample", "task", "dataset", "split", "picture", "viewing_ms"}
 _WHERE = {"width", "height", "px_per_degree", "X", "Y", "T", "onset", "bbox", "trajectory"}
 _KNOWN = _WHO | _WHERE
+_WORDS = _WHO - {"viewing_ms"}
+LONGEST_WORD = 4096
 
 
 def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
@@ -57,7 +61,7 @@ def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
 
 def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:
     """Write trials as JSON, one per line; gzipped when the name ends in .gz. Whole or not at all."""
-    with atomic_write(path) as temporary, _open_text(temporary, "wt") as file:
+    with atomic_write(path) as temporary, _open_to_write(temporary) as file:
         separator = "[\n"
         for trial in trials:
             file.write(separator + json.dumps(row_from_trial(trial), allow_nan=False, ensure_ascii=False))
@@ -67,13 +71,11 @@ def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:
 
 def iterate_rows(path: str | Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSON list, one after the other, without holding the file in memory."""
-    try:
-        with _open_text(Path(path), "rt") as file:
+    with open_unpacked(Path(path)) as unpacked, io.TextIOWrapper(unpacked, encoding="utf-8") as file:
+        try:
             yield from _iterate_list(file, path)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise InputError(f"{path} is a damaged gzip file ({error}): was the download cut off?") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not JSON: {error}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not JSON: {error}") from None
 
 
 def _iterate_list(file: IO[str], path: str | Path) -> Iterator[dict[str, Any]]:
@@ -92,6 +94,8 @@ def _iterate_list(file: IO[str], path: str | Path) -> Iterator[dict[str, Any]]:
             if not more:
                 raise InputError(f"{path} is not whole JSON: {error.msg} after trial {number}") from None
             buffer, at = buffer[at:] + more, 0
+            if len(buffer) > LONGEST_ROW:
+                raise InputError(f"{path}: trial {number + 1} has more than {LONGEST_ROW >> 20} MB") from None
             continue
         number += 1
         if not isinstance(row, dict):
@@ -124,22 +128,37 @@ def trial_from_row(row: dict[str, Any], where: str, frame: Frame | None = None, 
         trajectory = _trajectory(row.get("trajectory"), frame)
         if scanpath is None and trajectory is None:
             return None
-        fields: dict[str, Any] = {**given, "task": row.get("task") or given.get("task", "")}
-        fields |= {key: row[key] for key in ("dataset", "viewing_ms") if row.get(key) is not None}
-        if row.get("split"):
-            fields["split"] = SPLIT_WORDS.get(row["split"], row["split"])
-        if row.get("picture"):
-            fields["picture"] = Path(row["picture"])
+        words = {key: _word(row, key) for key in _WORDS}
+        fields: dict[str, Any] = {**given, "task": words["task"] or given.get("task", "")}
+        fields |= {key: row[key] for key in ("viewing_ms",) if row.get(key) is not None}
+        fields |= {key: words[key] for key in ("dataset",) if words[key]}
+        if words["split"]:
+            fields["split"] = SPLIT_WORDS.get(words["split"], words["split"])
+        if words["picture"]:
+            fields["picture"] = Path(words["picture"])
         if row.get("bbox") is not None:
             fields["target_box_px"] = _box(row["bbox"], where)
         details = {key: value for key, value in row.items() if key not in _KNOWN}
         if "subject" not in row and "sample" in row:
             details["sample"] = row["sample"]
-        subject = str(row.get("subject", row.get("sample", "")))
-        return Trial(str(row["name"]), subject, scanpath, trajectory, details=details, **fields)
+        subject = words["subject"] if "subject" in row else words["sample"]
+        return Trial(words["name"], subject, scanpath, trajectory, details=details, **fields)
     except InputError as error:
         message = str(error)
         raise InputError(message if message.startswith(where) else f"{where}: {message}") from None
+
+
+def _word(row: dict[str, Any], key: str) -> str:
+    """A field that is a word or a whole number, as a word; "" where it is absent."""
+    value = row.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{key!r} must be a word or a number, got {value!r:.60}")
+    word = str(value)
+    if "\0" in word or len(word) > LONGEST_WORD:
+        raise InputError(f"{key!r} must be a word of at most {LONGEST_WORD} characters without NUL, got {word!r:.60}")
+    return word
 
 
 def row_from_trial(trial: Trial) -> dict[str, Any]:
@@ -198,7 +217,7 @@ def _scanpath(row: dict[str, Any], where: str, frame: Frame) -> Scanpath | None:
     columns = {key: row[key] for key in ("X", "Y", "T", "onset") if row.get(key) is not None}
     for key, values in columns.items():
         if not isinstance(values, list):
-            raise InputError(f"{where}: {key!r} must be a list of numbers, got {values!r}")
+            raise InputError(f"{where}: {key!r} must be a list of numbers, got {values!r:.60}")
     lengths = {key: len(values) for key, values in columns.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{key} has {length}" for key, length in lengths.items())
@@ -207,8 +226,10 @@ def _scanpath(row: dict[str, Any], where: str, frame: Frame) -> Scanpath | None:
         return None
     try:
         x, y, *_ = arrays = [np.array(values, dtype=np.float64) for values in columns.values()]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{where}: X, Y, T and onset must hold numbers") from None
+    if any(array.ndim != 1 for array in arrays):
+        raise InputError(f"{where}: X, Y, T and onset must be lists of numbers, not of lists")
     named = dict(zip(columns, arrays, strict=True))
     return Scanpath(np.column_stack([x, y]), frame, named.get("T"), named.get("onset"))
 
@@ -220,30 +241,23 @@ def _trajectory(value: Any, frame: Frame) -> Trajectory | None:
         x, y = (np.array(value[key], dtype=np.float64) for key in ("X", "Y"))
         xy_px = np.column_stack([x, y])
         return Trajectory(xy_px, float(value["rate_hz"]), frame, bool(value.get("synthesised", False)))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"its trajectory cannot be read ({error}): expected rate_hz, X and Y") from None
 
 
 def _box(value: Any, where: str) -> tuple[float, float, float, float]:
     try:
         x, y, width, height = map(float, value)
-    except (TypeError, ValueError):
-        raise InputError(f"{where}: bbox must be x, y, width, height in px, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{where}: bbox must be x, y, width, height in px, got {value!r:.60}") from None
     return x, y, width, height
 
 
-def _open_text(path: Path, mode: str) -> IO[str]:
-    if _is_gzip(path, mode):
-        stream: Any = gzip.GzipFile(path, mode[0] + "b", mtime=0)  # no time stamp: the same trials, the same bytes
+def _open_to_write(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        stream: Any = gzip.GzipFile(path, "wb", mtime=0)  # no time stamp: the same trials, the same bytes
         return io.TextIOWrapper(stream, encoding="utf-8")
-    return open(path, mode, encoding="utf-8")
-
-
-def _is_gzip(path: Path, mode: str) -> bool:
-    if mode == "wt":
-        return path.suffix == ".gz"
-    with open(path, "rb") as file:
-        return file.read(2) == b"\x1f\x8b"
+    return open(path, "w", encoding="utf-8")
 
 
 def _plain(value: float) -> float | int:

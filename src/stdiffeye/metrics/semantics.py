@@ -85,7 +85,7 @@ def read_map(path: str | Path) -> Classes:
     if path.suffix == ".png":
         from PIL import Image
 
-        with Image.open(path) as picture:
+        with Image.open(path, formats=("PNG",)) as picture:
             classes = np.asarray(picture if picture.mode in ("P", "L", "I", "I;16") else picture.convert("L"))
     else:
         try:

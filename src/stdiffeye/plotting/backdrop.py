@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Placement
+from stdiffeye.io.pictures import PICTURE_FORMATS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ def as_image(picture: Any) -> Any:
 
     if isinstance(picture, str | Path):
         try:
-            with Image.open(picture) as opened:
+            with Image.open(picture, formats=PICTURE_FORMATS) as opened:
                 image = ImageOps.exif_transpose(opened)
                 image.load()
         except UnidentifiedImageError:

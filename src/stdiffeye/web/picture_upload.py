@@ -8,10 +8,9 @@ from PIL import Image, UnidentifiedImageError
 
 from stdiffeye.encoders import load_picture
 from stdiffeye.errors import InputError
+from stdiffeye.io.pictures import PICTURE_FORMATS
 from stdiffeye.web.limits import Limits
 
-# No formats that Pillow hands on to other programs, and none that nobody has photographs in.
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM")
 NO_PICTURE = "that file is not a picture that can be read here: expected JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF"
 
 
@@ -20,7 +19,7 @@ def open_picture(data: bytes, limits: Limits) -> Image.Image:
     if not data:
         raise InputError("the picture is empty: choose a file")
     try:
-        opened = Image.open(io.BytesIO(data), formats=FORMATS)
+        opened = Image.open(io.BytesIO(data), formats=PICTURE_FORMATS)
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError):
         raise InputError(NO_PICTURE) from None
     image = load_picture(opened, limits.megapixels)

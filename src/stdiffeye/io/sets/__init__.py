@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 from stdiffeye.gaze.samples import RawTrial
+from stdiffeye.io.border import reading
 from stdiffeye.io.descriptions import Description
 from stdiffeye.io.sets import cat2000, coco, doves, mit1003, osie_mat, salicon, scanpath_rows, tracker_files
 
@@ -39,13 +40,43 @@ READERS: dict[str, Reader] = {
 }
 
 
+class BorderedReader:
+    """A reader behind the border: whatever its parsers raise is an `InputError` with the item's or the set's place."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+
+    def items(self, description: Description, source: Path) -> Iterator[Any]:
+        walk = self.reader.items(description, source)
+        while True:
+            with reading(source):  # not around the yield: what the caller raises is not the file's fault
+                item = next(walk, _END)
+            if item is _END:
+                return
+            yield item
+
+    def load(self, description: Description, source: Path, item: Any) -> Trial | RawTrial | None:
+        with reading(_place(item, source)):
+            return self.reader.load(description, source, item)
+
+
+_END = object()
+
+
+def _place(item: Any, source: Path) -> str | Path:
+    """The file that an item lies in, or the words that say where it stands."""
+    parts = item if isinstance(item, tuple) else (item,)
+    named = next((part for part in parts if isinstance(part, Path)), None)
+    return named or (parts[0] if isinstance(parts[0], str) and parts[0].startswith("row ") else source)
+
+
 def reader_of(description: Description) -> Reader:
-    """The reader that a description names."""
+    """The reader that a description names, behind the border."""
     if description.reader not in READERS:
         raise InputError(
             f"data set {description.name!r} names the reader {description.reader!r}: known are {', '.join(READERS)}"
         )
-    return READERS[description.reader]
+    return BorderedReader(READERS[description.reader])
 
 
 def read_set(name: str | Path, source: str | Path) -> Iterator[Trial | RawTrial]:

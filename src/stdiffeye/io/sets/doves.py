@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Trajectory, Trial
 from stdiffeye.io.descriptions import Description
+from stdiffeye.io.npz import read_npz
 
 KEYS = ("xy", "offsets", "image", "subject", "split", "rate_hz", "px_per_degree", "width", "height")
 
@@ -28,16 +28,10 @@ class DovesTrial(NamedTuple):
 
 def items(description: Description, source: Path) -> Iterator[DovesTrial]:
     path = source / description.files[0].path
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            missing = [key for key in KEYS if key not in file]
-            if missing:
-                raise InputError(f"{path} is not the gaze of DOVES: it has no {', '.join(missing)}")
-            arrays = {key: file[key] for key in KEYS}
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        raise InputError(f"{path} cannot be read as .npz: {error}") from None
+    arrays = read_npz(path, KEYS)
     offsets = arrays["offsets"]
-    if len(offsets) != len(arrays["image"]) + 1 or offsets[-1] != len(arrays["xy"]):
+    rising = offsets[0] == 0 and (np.diff(offsets) >= 0).all()
+    if len(offsets) != len(arrays["image"]) + 1 or offsets[-1] != len(arrays["xy"]) or not rising:
         raise InputError(f"{path}: offsets do not fit {len(arrays['image'])} trials of {len(arrays['xy'])} samples")
     frame = Frame(float(arrays["width"]), float(arrays["height"]), float(arrays["px_per_degree"]))
     for number in range(len(offsets) - 1):
