@@ -12,6 +12,7 @@ from stdiffeye.version import __version__
 
 if TYPE_CHECKING:
     from stdiffeye.benchmark import reproduce
+    from stdiffeye.benchmark.fuzzing import fuzz
     from stdiffeye.cli.completion import completion
     from stdiffeye.cli.demo import demo
     from stdiffeye.cli.doctor import doctor
@@ -51,6 +52,7 @@ __all__ = [
     "export",
     "features",
     "fixations",
+    "fuzz",
     "generate",
     "info",
     "load",
@@ -140,6 +142,10 @@ def _other(name: str) -> Any:
             from stdiffeye.cli.doctor import doctor
 
             return doctor
+        case "fuzz":
+            from stdiffeye.benchmark.fuzzing import fuzz
+
+            return fuzz
         case "export":
             from stdiffeye.training.release import export
 

@@ -33,6 +33,7 @@ VERBS: dict[str, str] = {
     "replay": "gaze in, a film or a page out",
     "serve": "a page in the browser: drop a picture, see the gaze",
     "doctor": "is all well here",
+    "fuzz": "damaged files for every reader: for developers",
     "completion": "help for the shell to complete what is typed",
 }
 
@@ -84,6 +85,7 @@ def verb_modules() -> dict[str, ModuleType]:
         export,
         features,
         fixations,
+        fuzz,
         generate,
         info,
         models,
@@ -97,8 +99,8 @@ def verb_modules() -> dict[str, ModuleType]:
     )
 
     modules = (
-        *(animate, completion, demo, doctor, evaluate, export, features, fixations, generate, info),
-        *(models, plot, prepare, replay, reproduce, serve, stats, train),
+        *(animate, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
+        *(info, models, plot, prepare, replay, reproduce, serve, stats, train),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 
