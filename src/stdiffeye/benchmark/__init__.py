@@ -75,6 +75,7 @@ EXPERIMENTS: dict[str, ExperimentEntry] = {
     "datasets": ExperimentEntry("the public data sets prepared: counts, and what the gate drops", "docs/datasets.md"),
     "extractors": ExperimentEntry("three fixation extractors against two experts", "docs/fixation-extractors.md"),
     "lifting-constants": ExperimentEntry("constants of the lift and its round trip", "docs/lifting.md"),
+    "path-code": ExperimentEntry("constants of the path code and what it loses", "docs/path-code.md"),
     "figure3": ExperimentEntry("four generators under four protocols: why CRPS", "docs/crps.md", needs_data=False),
     "models": ExperimentEntry("the shipped models on the test splits, into their cards", "docs/results/models.md"),
     "modalities": ExperimentEntry(
@@ -156,12 +157,21 @@ def _experiment(name: str) -> Experiment | None:
 
 
 def _training_experiment(name: str) -> TrainingExperiment:
-    from stdiffeye.benchmark import ablations, modalities, qualitative, saccade_statistics, shipped_models, table1
+    from stdiffeye.benchmark import (
+        ablations,
+        modalities,
+        path_code_fit,
+        qualitative,
+        saccade_statistics,
+        shipped_models,
+        table1,
+    )
 
     modules: dict[str, TrainingExperiment] = {
         "ablations": ablations,
         "modalities": modalities,
         "models": shipped_models,
+        "path-code": path_code_fit,
         "qualitative": qualitative,
         "statistics": saccade_statistics,
         "table1": table1,

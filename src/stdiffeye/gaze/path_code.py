@@ -1,0 +1,268 @@
+"""The path of the eye around each fixation as a short code, from which samples follow: one row of numbers per fixation.
+
+A scanpath says where and when the eye rests. A row of the code says what it does there and on the way to the next
+fixation, each number of about unit variance:
+
+* the level of the tracker's noise: ln of the median speed from sample to sample that the rest of the code leaves;
+* settling, an exponential decay of 30 ms along and across the saccade that led here (lens overshoot, glissades);
+* drift, cosines of rising frequency over the fixation, in x and y;
+* the saccade to the next fixation, sines along and across it: what differs from minimum jerk (speed, timing,
+  overshoot, curvature).
+
+The median of a decoded fixation is its position in the scanpath. Noise is Gaussian, with the spectrum of DOVES and the
+level of the code. The constants are from DOVES' train split by `stdiffeye reproduce path-code`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct, idct
+
+from stdiffeye.arrays import Floats, Points
+from stdiffeye.gaze._scale import px_per_degree_of
+from stdiffeye.gaze.lifting import Skeleton, settle, skeleton_of
+from stdiffeye.gaze.types import Scanpath, Trajectory
+
+COSINES, ALONG, ACROSS = 4, 8, 4
+SETTLING_MS = 30.0
+SAMPLES_PER_COSINE = 4  # a shorter fixation has fewer cosines
+FEWEST_NOISY = 8  # samples of a fixation whose noise can be measured
+SETTLING = slice(1, 3)
+DRIFT = slice(3, 3 + 2 * COSINES)
+SACCADE = slice(DRIFT.stop, DRIFT.stop + ALONG + ACROSS)
+WIDTH = SACCADE.stop
+SMALLEST_DEG = 0.3  # added to a saccade's amplitude, so that the smallest have a scale
+ACROSS_POWER = 0.6  # how curvature grows with amplitude
+USUAL_SAMPLES = 60  # of a fixation; drift grows with the root of its duration
+FURTHEST = 5.0  # standard deviations that are decoded
+RIDGE = 1e-3
+SLOWEST_DEG_S = 0.05
+
+
+@dataclass(frozen=True)
+class PathCodeConstants:
+    """How large each number is in people's gaze; from `stdiffeye reproduce path-code`."""
+
+    centre: tuple[float, ...] = (
+        *(0.1598, 0.0814, 0.0053),
+        *(-0.0083, 0.0022, 0.0003, 0.0034, 0.0, 0.0011, 0.0004, 0.001),
+        *(0.0514, 0.0067, -0.0276, -0.0336, 0.0273, 0.0176, -0.0103, -0.004),
+        *(0.0206, -0.0082, -0.0046, 0.004),
+    )
+    """Median of each raw number: noise and settling; drift; the saccade along; the saccade across."""
+    scale: tuple[float, ...] = (
+        *(0.34893, 0.14361, 0.09069),
+        *(0.04045, 0.03771, 0.01713, 0.01492, 0.00969, 0.0088, 0.00593, 0.00545),
+        *(0.09104, 0.05474, 0.03944, 0.03501, 0.01974, 0.01737, 0.00973, 0.00622),
+        *(0.07693, 0.03705, 0.03366, 0.02138),
+    )
+    """Its robust standard deviation; beyond it the code grows as a logarithm."""
+    std: tuple[float, ...] = (
+        *(0.865, 1.03, 1.04),
+        *(1.005, 1.031, 1.007, 1.062, 0.999, 1.038, 1.005, 1.021),
+        *(0.974, 0.901, 1.065, 0.913, 0.976, 0.868, 0.954, 0.984),
+        *(0.965, 0.926, 1.045, 0.954),
+    )
+    """Standard deviation of the asinh that is taken of it."""
+    frequency_hz: tuple[float, ...] = (
+        *(4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 40.0, 48.0, 56.0),
+        *(60.0, 64.0, 72.0, 80.0, 88.0, 96.0, 104.0, 112.0, 120.0),
+    )
+    noise_s: tuple[float, ...] = (
+        *(0.014, 0.0142, 0.0112, 0.00903, 0.00754, 0.00606, 0.00619, 0.00535, 0.00428, 0.00365, 0.0027),
+        *(0.00502, 0.00225, 0.00231, 0.00182, 0.00131, 0.00102, 0.00102, 0.00107, 0.00113),
+    )
+    """Root mean square of the noise's cosines (orthonormal, per axis) at these frequencies, for a level of 1 deg/s."""
+
+
+CONSTANTS = PathCodeConstants()
+
+
+def encode(trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None) -> Floats:
+    """(M, WIDTH) code of a recording; NaN where it cannot be told: lost samples, short fixations, the last saccade.
+
+    The scanpath must have been extracted from this trajectory, so that its onsets count from the first sample.
+    """
+    raw, *_ = raw_code(trajectory, scanpath, px_per_degree)
+    return compressed(raw)
+
+
+def decode(
+    code: Floats,
+    scanpath: Scanpath,
+    rate_hz: float,
+    rng: np.random.Generator | None,
+    px_per_degree: float | None = None,
+    constants: PathCodeConstants = CONSTANTS,
+) -> Trajectory:
+    """The trajectory of a scanpath with onsets and its code (M, WIDTH); without `rng` it has no noise."""
+    raw, scale_px = expanded(code, constants), px_per_degree_of(scanpath.frame, px_per_degree)
+    skeleton = skeleton_of(scanpath, rate_hz, px_per_degree)
+    place = scanpath.xy_px / scale_px
+    turns = _turns(place)
+    xy = np.empty((len(skeleton), 2))
+    for m, (start, stop) in enumerate(skeleton.fixations):
+        basis = _fixation_basis(stop - start, rate_hz)
+        weights = _fixation_weights(raw[m], stop - start, turns[m - 1] if m else None)
+        xy[start:stop] = place[m] + basis[:, 1:] @ weights[: basis.shape[1] - 1]
+        if rng is not None:
+            xy[start:stop] += np.exp(raw[m, 0]) * _noise(basis, rate_hz, rng, constants)
+    for m, (start, stop) in enumerate(skeleton.saccades):
+        if stop > start:
+            basis = _saccade_basis(stop - start)
+            weights = _saccade_weights(raw[m], place[m + 1] - place[m])[: basis.shape[1]]
+            xy[start:stop] = _straight(skeleton, m, xy, scanpath.xy_px) + basis @ weights @ turns[m].T
+    return Trajectory(settle(xy * scale_px, skeleton, scanpath.xy_px), rate_hz, scanpath.frame, synthesised=True)
+
+
+def raw_code(
+    trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None
+) -> tuple[Floats, list[Floats], Skeleton]:
+    """(M, WIDTH) code in degrees over the usual scale, what it leaves of each fixation (degrees), and the skeleton."""
+    assert scanpath.onset_ms is not None
+    rate, scale_px = trajectory.rate_hz, px_per_degree_of(scanpath.frame, px_per_degree)
+    skeleton = skeleton_of(scanpath, rate, px_per_degree)
+    first = round(float(scanpath.onset_ms[0]) * rate / 1000)
+    xy = trajectory.xy_px[first : first + len(skeleton)] / scale_px
+    if len(xy) < len(skeleton):  # rounding may let the last fixation end one sample after the recording
+        xy = np.concatenate([xy, np.repeat(xy[-1:], len(skeleton) - len(xy), axis=0)])
+    place, smooth = scanpath.xy_px / scale_px, np.full_like(xy, np.nan)
+    turns, raw, left = _turns(place), np.full((len(scanpath), WIDTH), np.nan), []
+    for m, (start, stop) in enumerate(skeleton.fixations):
+        basis, seen = _fixation_basis(stop - start, rate), xy[start:stop] - place[m]
+        weights = _fit(basis, seen)
+        smooth[start:stop] = place[m] + basis @ weights
+        left.append(seen - basis @ weights)
+        raw[m, : SACCADE.start] = _fixation_row(weights[1:], left[-1], rate, turns[m - 1] if m else None)
+    for m, (start, stop) in enumerate(skeleton.saccades):
+        if stop > start:
+            beyond = (xy[start:stop] - _straight(skeleton, m, smooth, scanpath.xy_px)) @ turns[m]
+            raw[m, SACCADE] = _saccade_row(_fit(_saccade_basis(stop - start), beyond), place[m + 1] - place[m])
+    return raw, left, skeleton
+
+
+def compressed(raw: Floats, constants: PathCodeConstants = CONSTANTS) -> Floats:
+    """Raw code → code of about unit variance with light tails."""
+    return np.arcsinh((raw - constants.centre) / constants.scale) / constants.std
+
+
+def expanded(code: Floats, constants: PathCodeConstants = CONSTANTS) -> Floats:
+    """Code → raw code, as far as people's goes; what is unknown is usual."""
+    shown = np.clip(np.nan_to_num(code), -FURTHEST, FURTHEST)
+    return np.sinh(shown * constants.std) * constants.scale + constants.centre
+
+
+# ---------------------------------------------------------------- bases
+
+
+def _fixation_basis(samples: int, rate_hz: float) -> Floats:
+    """(n, 2 + cosines) a constant, settling, and cosines of rising frequency."""
+    t = np.arange(samples) + 0.5
+    order = np.arange(1, min(COSINES, samples // SAMPLES_PER_COSINE) + 1)
+    decay = np.exp(-t * 1000 / (rate_hz * SETTLING_MS))
+    return np.column_stack([np.ones(samples), decay, np.cos(np.pi / samples * np.outer(t, order))])
+
+
+def _saccade_basis(samples: int) -> Floats:
+    """(n, sines) that are zero at both fixations."""
+    time = np.arange(1, samples + 1) / (samples + 1)
+    return np.sin(np.pi * np.outer(time, np.arange(1, min(ALONG, samples) + 1)))
+
+
+def _fit(basis: Floats, values: Floats) -> Floats:
+    """Least squares, slightly shrunk where columns of the basis are alike; NaN where a value is."""
+    gram = basis.T @ basis
+    weights: Floats = np.asarray(np.linalg.solve(gram + RIDGE * np.diag(np.diag(gram)), basis.T @ values), np.float64)
+    return weights
+
+
+def _turns(place: Points) -> NDArray[np.float64]:
+    """(M − 1, 2, 2) whose columns are the directions along and across each saccade."""
+    step = np.diff(place, axis=0)
+    length = np.hypot(*step.T)[:, None]
+    along = np.where(length > 0, step / np.maximum(length, 1e-12), [1.0, 0.0])
+    return np.stack([along, np.stack([-along[:, 1], along[:, 0]], axis=1)], axis=2)
+
+
+def _straight(skeleton: Skeleton, saccade: int, xy: Floats, place_px: Points) -> Floats:
+    """(n, 2) from where one fixation's path ends to where the next one's begins, with the skeleton's course."""
+    start, stop = skeleton.saccades[saccade]
+    step = place_px[saccade + 1] - place_px[saccade]
+    share = (skeleton.xy_px[start:stop] - place_px[saccade]) @ step / max(float(step @ step), 1e-9)
+    return xy[start - 1] + share[:, None] * (xy[stop] - xy[start - 1])
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _fixation_row(weights: Floats, left: Floats, rate_hz: float, turn: Floats | None) -> Floats:
+    """(SACCADE.start,) of a fixation's weights (settling, cosines) and of what they leave (n, 2)."""
+    row, samples = np.full(SACCADE.start, np.nan), len(left)
+    if samples >= FEWEST_NOISY:
+        speed = float(np.median(np.hypot(*np.diff(left, axis=0).T))) * rate_hz
+        row[0] = np.log(max(speed, SLOWEST_DEG_S)) if np.isfinite(speed) else np.nan
+    if turn is not None:
+        row[SETTLING] = weights[0] @ turn
+    drift = weights[1:].ravel() / np.sqrt(samples / USUAL_SAMPLES)
+    row[DRIFT.start : DRIFT.start + len(drift)] = drift
+    return row
+
+
+def _fixation_weights(row: Floats, samples: int, turn: Floats | None) -> Floats:
+    """(1 + COSINES, 2) of a row."""
+    settling = np.zeros(2) if turn is None else turn @ row[SETTLING]
+    return np.vstack([settling, row[DRIFT].reshape(-1, 2) * np.sqrt(samples / USUAL_SAMPLES)])
+
+
+def _saccade_scale(step_deg: Floats) -> tuple[float, float]:
+    """The usual size of what goes along and across a saccade, in degrees."""
+    size = float(np.hypot(*step_deg)) + SMALLEST_DEG
+    return size, size**ACROSS_POWER
+
+
+def _saccade_row(weights: Floats, step_deg: Floats) -> Floats:
+    along, across = _saccade_scale(step_deg)
+    row = np.full(ALONG + ACROSS, np.nan)
+    row[: len(weights)] = weights[:, 0] / along
+    row[ALONG : ALONG + len(weights)] = weights[:ACROSS, 1] / across
+    return row
+
+
+def _saccade_weights(row: Floats, step_deg: Floats) -> Floats:
+    """(ALONG, 2) of a row."""
+    along, across = _saccade_scale(step_deg)
+    weights = np.zeros((ALONG, 2))
+    weights[:, 0], weights[:ACROSS, 1] = row[SACCADE][:ALONG] * along, row[SACCADE][ALONG:] * across
+    return weights
+
+
+# ---------------------------------------------------------------- noise
+
+
+def _noise(basis: Floats, rate_hz: float, rng: np.random.Generator, constants: PathCodeConstants) -> Floats:
+    """(n, 2) noise of a level of 1 deg/s within a fixation, apart from what its basis says."""
+    samples = len(basis)
+    size = np.interp(noise_frequencies(samples, rate_hz), constants.frequency_hz, constants.noise_s)
+    noise = idct(size[:, None] * rng.normal(size=(samples, 2)), axis=0, norm="ortho")
+    return noise - basis @ _fit(basis, noise)
+
+
+def noise_frequencies(samples: int, rate_hz: float) -> Floats:
+    """(n,) of the cosines of so many samples."""
+    frequency: Floats = np.asarray(np.arange(samples) * (rate_hz / (2 * samples)), np.float64)
+    return frequency
+
+
+def noise_sizes(left: Sequence[Floats], raw: Floats, rate_hz: float, frequency_hz: Sequence[float]) -> Floats:
+    """(fixations, F) ln of the size of the noise's cosines near some frequencies, for a level of 1 deg/s."""
+    rows = []
+    for one, level in zip(left, raw[:, 0], strict=True):
+        if len(one) >= USUAL_SAMPLES / 2 and np.isfinite(level):
+            size = np.sqrt((dct(one, axis=0, norm="ortho") ** 2).mean(axis=1))
+            usual = np.log(size[1:] + 1e-9) - level
+            rows.append(np.interp(frequency_hz, noise_frequencies(len(one), rate_hz)[1:], usual))
+    return np.array(rows).reshape(-1, len(frequency_hz))
