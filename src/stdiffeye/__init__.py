@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from stdiffeye.io.recordings import read_recording
     from stdiffeye.training.release import export
     from stdiffeye.training.run import train
+    from stdiffeye.training.verification import verify
     from stdiffeye.verbs import evaluate, features, plot, replay, stats
     from stdiffeye.web.server import serve
 
@@ -67,6 +68,7 @@ __all__ = [
     "serve",
     "stats",
     "train",
+    "verify",
     "write_gaze",
 ]
 
@@ -146,6 +148,10 @@ def _other(name: str) -> Any:
             from stdiffeye.benchmark.fuzzing import fuzz
 
             return fuzz
+        case "verify":
+            from stdiffeye.training.verification import verify
+
+            return verify
         case "export":
             from stdiffeye.training.release import export
 

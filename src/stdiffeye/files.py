@@ -1,9 +1,15 @@
-"""Files that are either whole or not there: write to a temporary name, then rename."""
+"""Files that are either whole or not there: write to a temporary name, then rename.
+
+A program that is killed leaves its temporary file. The name says on which machine and by which process it was made, so
+that the next program that writes to the folder takes away what nobody is writing any more.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from stdiffeye.errors import InputError
+
+_swept: set[Path] = set()
 
 
 @contextmanager
@@ -21,7 +29,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{os.getpid()}-", suffix="".join(path.suffixes[-2:]))
+    remove_leftovers(path.parent)
+    prefix = f"{_mark()}{os.getpid()}-"
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix="".join(path.suffixes[-2:]))
     os.close(handle)
     temporary = Path(name)
     try:
@@ -30,6 +40,33 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Take away temporary files of processes of this machine that are no more; once per folder and process."""
+    if folder in _swept:
+        return
+    _swept.add(folder)
+    mark = _mark()
+    for entry in os.scandir(folder):
+        number = entry.name.removeprefix(mark).partition("-")[0]
+        if entry.name.startswith(mark) and number.isdecimal() and not process_lives(int(number)):
+            Path(entry.path).unlink(missing_ok=True)
+
+
+def process_lives(number: int) -> bool:
+    """Whether a process of this machine is still there."""
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _mark() -> str:
+    return f".stdiffeye-{re.sub('[^A-Za-z0-9]', '', platform.node())}-"
 
 
 def write_text(path: str | Path, text: str) -> None:

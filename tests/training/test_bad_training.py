@@ -14,6 +14,7 @@ from blob_gaze import TINY
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from stdiffeye import weight_files
 from stdiffeye.cli import main
 from stdiffeye.data.clean import CleaningSettings
 from stdiffeye.data.preparation import prepare
@@ -21,7 +22,6 @@ from stdiffeye.errors import InputError
 from stdiffeye.systems.base import Sources
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage
 from stdiffeye.systems.presets import load_preset
-from stdiffeye.training import checkpoint
 from stdiffeye.training.checkpoint import load_weights, save_weights
 from stdiffeye.training.run import train, weights_file
 from stdiffeye.training.validation import validator
@@ -84,8 +84,8 @@ def test_a_full_disk_leaves_the_checkpoint_before_whole(world, tmp_path, monkeyp
     def full(*_):
         raise error
 
-    monkeypatch.setattr(checkpoint, "save_file", full)
-    expected = r"last\.safetensors cannot be written \(.*No space left on device\); the checkpoint before is whole"
+    monkeypatch.setattr(weight_files, "save_file", full)
+    expected = r"last\.safetensors cannot be written \(.*No space left on device\); the file before is whole"
     with pytest.raises(InputError, match=expected):
         train(
             "coarse-to-fine",
@@ -106,7 +106,7 @@ def test_a_file_that_grows_too_large_for_the_disk_is_said_in_words(tmp_path):
     limits, action = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
     try:
-        with pytest.raises(InputError, match=r"cannot be written \(.*\); the checkpoint before is whole"):
+        with pytest.raises(InputError, match=r"cannot be written \(.*\); the file before is whole"):
             save_weights(tmp_path / "w.safetensors", fine())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -121,7 +121,7 @@ def test_a_truncated_checkpoint_is_damaged(tmp_path, kept):
     save_weights(path, fine())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept * len(whole)) if isinstance(kept, float) else kept])
-    with pytest.raises(InputError, match=r"w\.safetensors is damaged or no checkpoint"):
+    with pytest.raises(InputError, match=r"w\.safetensors is damaged or no file of weights"):
         load_weights(path, fine())
 
 

@@ -33,6 +33,7 @@ VERBS: dict[str, str] = {
     "replay": "gaze in, a film or a page out",
     "serve": "a page in the browser: drop a picture, see the gaze",
     "doctor": "is all well here",
+    "verify": "checksums of stores, models, runs and cached features",
     "fuzz": "damaged files for every reader: for developers",
     "completion": "help for the shell to complete what is typed",
 }
@@ -96,11 +97,12 @@ def verb_modules() -> dict[str, ModuleType]:
         serve,
         stats,
         train,
+        verify,
     )
 
     modules = (
         *(animate, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
-        *(info, models, plot, prepare, replay, reproduce, serve, stats, train),
+        *(info, models, plot, prepare, replay, reproduce, serve, stats, train, verify),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 

@@ -20,9 +20,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from stdiffeye.checksums import file_sha256
 from stdiffeye.data.clean import CleaningSettings, PreparedTrial, clean, fit
 from stdiffeye.data.shards import ShardReport, finished_shard, join_shards, remove_shards, write_shard
-from stdiffeye.data.store import DATA_FILES, FORMAT, INDEX_FILES, MANIFEST, VERSION, Store, index_checksum, is_store
+from stdiffeye.data.store import (
+    DATA_FILES,
+    FORMAT,
+    INDEX_FILES,
+    MANIFEST,
+    VERSION,
+    Store,
+    index_checksum,
+    is_store,
+    manifest_checksum,
+)
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
 from stdiffeye.gaze import Frame, Trial
@@ -263,8 +274,10 @@ def _finish(job: PreparationJob, plan: dict[str, Any], count: int, report: Shard
         "plan_sha256": _digest(plan),
         "index_sha256": index_checksum(folder),
         "bytes": {name: (folder / name).stat().st_size for name in names},
+        "sha256": {name: file_sha256(folder / name) for name in names},
         "words": words,
     }
+    manifest["manifest_sha256"] = manifest_checksum(dict(json.loads(json.dumps(manifest))))
     write_json(folder / MANIFEST, manifest)
     if out.exists():
         shutil.rmtree(out)

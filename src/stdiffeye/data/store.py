@@ -10,7 +10,8 @@ A store is a folder:
 
 NaN stands for a duration or an onset that is unknown, and for a lost sample. Trial i owns the fixations
 offsets[i] … offsets[i + 1], and likewise the samples; no samples means that there is no trajectory.
-Version, sizes and the checksum of the index (trials.jsonl and columns) are checked on opening.
+store.json holds SHA-256 of every file and of itself. Version, sizes, store.json and the index (trials.jsonl and
+columns) are checked on opening, scanpaths and trajectories when first used.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.checksums import require_sha256
 from stdiffeye.data.tensor_file import Array, map_tensors
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
@@ -116,13 +118,17 @@ class Store:
 
     @cached_property
     def _scanpaths(self) -> ScanpathArrays:
-        arrays = map_tensors(self.path / "scanpaths.safetensors")
+        arrays = self._mapped("scanpaths.safetensors")
         return ScanpathArrays(arrays["xy"], arrays["duration"], arrays["onset"], arrays["offsets"])
 
     @cached_property
     def _trajectories(self) -> TrajectoryArrays:
-        arrays = map_tensors(self.path / "trajectories.safetensors")
+        arrays = self._mapped("trajectories.safetensors")
         return TrajectoryArrays(arrays["xy"], arrays["rho"], arrays["offsets"])
+
+    def _mapped(self, name: str) -> dict[str, Array]:
+        check_file(self.path, self.info, name)
+        return map_tensors(self.path / name)
 
     def scanpath_arrays(self) -> ScanpathArrays:
         return self._scanpaths
@@ -220,6 +226,18 @@ def is_store(path: str | Path) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
+def check_file(path: Path, info: dict[str, Any], name: str) -> None:
+    """Refuse a file of a store that is not what it was; stores of earlier versions hold no checksum of gaze."""
+    if name in info.get("sha256", {}):
+        require_sha256(path / name, info["sha256"][name], "prepare it again")
+
+
+def manifest_checksum(info: dict[str, Any]) -> str:
+    """SHA-256 of what store.json says, this checksum aside."""
+    rest = {key: value for key, value in info.items() if key != "manifest_sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
 def index_checksum(path: Path) -> str:
     """SHA-256 of the index: every line of trials.jsonl and every column."""
     digest = hashlib.sha256()
@@ -241,6 +259,8 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     if info.get("version") != VERSION:
         found = info.get("version")
         raise InputError(f"{path} is a store of version {found!r}, expected version {VERSION}: prepare it again")
+    if "manifest_sha256" in info and info["manifest_sha256"] != manifest_checksum(info):
+        raise InputError(f"{path / MANIFEST} is damaged: its checksum is wrong; prepare it again")
     return info
 
 

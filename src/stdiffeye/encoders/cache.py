@@ -1,9 +1,9 @@
 """Features of pictures on disk, so that each picture is encoded once.
 
 One file per picture, named by the content: `<folder>/<encoder's identity>/<2 letters>/<hash>[-flip][-light2].npy`,
-float16, (rows · columns, width). One file per picture rather than one large table because files appear whole or not at
-all, several programs may fill the cache at once, and adding a picture never rewrites others; the page cache of the
-operating system makes random access as fast as a copy out of memory.
+float16, (rows · columns, width), followed by a checksum of the values. One file per picture rather than one large
+table because files appear whole or not at all, several programs may fill the cache at once, and adding a picture
+never rewrites others; the page cache of the operating system makes random access as fast as a copy out of memory.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from stdiffeye.progress import track
 Features = NDArray[np.float16]
 
 _HASH_BYTES = 16
+_CHECKSUM_BYTES = 8
 
 
 def default_folder() -> Path:
@@ -61,6 +63,7 @@ class FeatureCache:
         self.shape = (encoder.grid[0] * encoder.grid[1], encoder.width)
         self.computed = 0
         self._keys: dict[tuple[str, int, int], str] = {}
+        self._checked: set[tuple[str, int, int]] = set()
 
     def get(
         self,
@@ -134,12 +137,16 @@ class FeatureCache:
         return self._keys[stamp]
 
     def _read(self, path: Path) -> Features | None:
+        """What a file holds; None where it is missing, not written by us, or damaged, and is to be computed anew."""
         try:
+            status = path.stat()
+            stamp = (str(path), status.st_size, status.st_mtime_ns)
+            if stamp not in self._checked and entry_state(path) not in ("whole", "unchecked"):
+                return None
             stored = np.load(path, mmap_mode="r", allow_pickle=False)
         except FileNotFoundError:
             return None
-        except (ValueError, EOFError):  # not written by us, or damaged later: computed anew
-            return None
+        self._checked.add(stamp)
         return stored if stored.shape == self.shape and stored.dtype == np.float16 else None
 
     def _compute(self, picture: Picture, flip: bool, colour_jitter: int, path: Path) -> None:
@@ -147,9 +154,30 @@ class FeatureCache:
             seed = [colour_jitter, int(self._key(picture), 16)]
             picture = colour_jittered(load_picture(picture), np.random.default_rng(seed))
         tokens = self.encoder.encode([picture], flip=flip)
-        with atomic_write(path) as temporary:
-            np.save(temporary, tokens[0].numpy().astype(np.float16), allow_pickle=False)
+        values = tokens[0].numpy().astype(np.float16)
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
+            np.save(file, values, allow_pickle=False)
+            file.write(_checksum(values))
         self.computed += 1
+
+
+def entry_state(path: Path) -> str:
+    """Of a file of the cache: "whole", "unchecked" for one of an earlier version, "damaged", or "missing"."""
+    try:
+        with path.open("rb") as file:
+            values = np.lib.format.read_array(file, allow_pickle=False)
+            rest = file.read(_CHECKSUM_BYTES + 1)
+    except FileNotFoundError:
+        return "missing"
+    except Exception:  # NumPy reads a header as Python, so that a damaged one may raise anything
+        return "damaged"
+    if not rest:
+        return "unchecked"
+    return "whole" if rest == _checksum(values) else "damaged"
+
+
+def _checksum(values: NDArray[Any]) -> bytes:
+    return hashlib.blake2b(values.tobytes(), digest_size=_CHECKSUM_BYTES).digest()
 
 
 def _digest(*contents: bytes) -> str:

