@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,13 @@ from stdiffeye.encoders.efficientnet import GRID, EarlyEncoder
 from stdiffeye.encoders.word_table import category_number
 from stdiffeye.errors import InputError
 from stdiffeye.systems.base import BatchPlan, Sources
+from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
+from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
 from stdiffeye.systems.encoder_tuning import WHOLE, EncoderTuning, EncoderTuningConfig, cropped
 from stdiffeye.systems.object_labels import ObjectBox, object_maps, read_labels
 from stdiffeye.systems.step_random import StepRandom
 from stdiffeye.training.release import export
-from stdiffeye.training.run import train
+from stdiffeye.training.run import read_run, train
 
 TINY = [
     "stages.scanpath.denoiser.width=32",
@@ -254,10 +257,43 @@ def test_a_box_follows_mirror_image_and_crop():
     assert object_maps([left_top], right_half, flip=True)[3].reshape(GRID)[:12, 16:].min() > 0
 
 
-def test_other_systems_leave_a_store_without_order_out(store, pooled, cache, tmp_path):
-    run = train(
-        "coarse-to-fine", [store.path, pooled.path], tmp_path / "run", TINY, only="scanpath", cache=cache, quiet=True
-    )
+def test_the_scanpath_stage_learns_its_density_from_a_store_without_order(store, pooled, cache, tmp_path):
+    how = {"only": "scanpath", "cache": cache, "quiet": True}
+    run = train("coarse-to-fine", [store.path, pooled.path], tmp_path / "run", TINY, **how)
+    config = read_run(run).stages["scanpath"]
+    assert (config.sets, config.density_sets) == (("own",), ("salicon",))
+    first = json.loads((run / "scanpath" / "log.jsonl").read_text().splitlines()[0])
+    assert first["pooled_density"] > 0
+    assert stdiffeye.load(run).styles == ("own",)
+    then = train("coarse-to-fine", [store.path], tmp_path / "then", TINY, start_from=run, **how)
+    assert read_run(then).stages["scanpath"].density_sets == ("salicon",)
+
+
+def test_a_store_without_order_moves_the_density_alone(store, pooled, cache):
+    torch.manual_seed(0)
+    usual = ScanpathStageConfig(sets=("own",), density_sets=("salicon",))
+    image, denoiser = replace(usual.image, width=32), replace(usual.denoiser, width=32, heads=2, depth=2)
+    stage = ScanpathStage(replace(usual, image=image, denoiser=denoiser)).eval()
+    world = Sources([store, pooled], FeatureCache(picture_encoder(), cache))
+    batch = stage.batches(world, "train", BatchPlan(2, 2), augment=True).batch(0)
+    optimiser = torch.optim.Adam(stage.parameters(), 3e-3)
+    losses = []
+    for step in range(40):
+        loss = stage.loss(batch, StepRandom(0, step))["pooled_density"]
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    shares = batch.pooled.density
+    best = float(-(shares * shares.clamp(min=1e-9).log()).sum(-1).mean())
+    assert losses[-1] < best + 0.3 * (losses[0] - best)
+    assert stage.density.pooled_log_sharpness.grad.abs().sum() > 0
+    assert all(value.grad is None for value in stage.denoiser.parameters())
+
+
+def test_systems_without_a_density_leave_a_store_without_order_out(store, pooled, cache, tmp_path):
+    changes = ["train.scanpath.steps=2", "train.scanpath.stimuli=2"]
+    run = train("gazeformer", [store.path, pooled.path], tmp_path / "run", changes, cache=cache, quiet=True)
     assert "salicon" not in (run / "run.yaml").read_text()
 
 

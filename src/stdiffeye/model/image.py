@@ -107,7 +107,7 @@ class DensityHead(nn.Module):
 
     SCALE = 10.0  # lets the centre bias learn as fast as the rest at the same learning rate
 
-    def __init__(self, config: ImageConfig, sets: int) -> None:
+    def __init__(self, config: ImageConfig, sets: int, pooled_sets: int = 0) -> None:
         super().__init__()
         self.mlp = nn.Sequential(
             nn.LayerNorm(config.width),
@@ -118,12 +118,21 @@ class DensityHead(nn.Module):
         self.centre_bias = nn.Parameter(torch.zeros(sets + 1, config.rows * config.columns))
         if config.objects:
             self.target_weight = nn.Parameter(torch.ones(1))
+        if pooled_sets:  # fixations without viewers and order: their own bias, and maps that are more or less blurred
+            self.pooled_centre_bias = nn.Parameter(torch.zeros(pooled_sets, config.rows * config.columns))
+            self.pooled_log_sharpness = nn.Parameter(torch.zeros(pooled_sets))
 
     def forward(self, v_joint: Tensor, style: Tensor, target: Tensor | None = None) -> Tensor:
         """(P, N, D) tokens, (P,) style numbers and (P, N) target maps → (P, N) normalised log-density over the grid."""
         logits = self.mlp(v_joint)[..., 0] + self.SCALE * self.centre_bias[style]
         if target is not None:
             logits = logits + self.target_weight * target
+        return logits.log_softmax(-1)
+
+    def pooled(self, v_joint: Tensor, pooled_set: Tensor) -> Tensor:
+        """The same for pictures of sets without order, by their numbers (P,)."""
+        sharpness = self.pooled_log_sharpness[pooled_set].exp()[:, None]  # (P, 1)
+        logits = sharpness * self.mlp(v_joint)[..., 0] + self.SCALE * self.pooled_centre_bias[pooled_set]
         return logits.log_softmax(-1)
 
 

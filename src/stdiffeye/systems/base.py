@@ -134,6 +134,8 @@ class TrainableSystem(nn.Module):
     needs_pictures: bool = True
     needs_order: bool = True
     """Whether it learns the order of fixations; otherwise stores that have none serve as well."""
+    learns_density: bool = False
+    """Whether it also learns from stores without order where people look; its configuration names their sets."""
     generates_scanpaths: bool = False
     generates_trajectories: bool = False
     shares_samples_among_cores: bool = False

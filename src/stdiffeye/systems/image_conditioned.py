@@ -31,10 +31,10 @@ class ImageConditionedDenoiser(TrainableSystem):
     position: Tensor
     cell_std: float
 
-    def _build_image_side(self, config: ImageConfig, styles: int) -> None:
+    def _build_image_side(self, config: ImageConfig, styles: int, pooled_sets: int = 0) -> None:
         """The image's side of the network, and the positions of its tokens in the units of gaze tokens."""
         self.fusion = Fusion(config)
-        self.density = DensityHead(config, styles) if config.density else None
+        self.density = DensityHead(config, styles, pooled_sets) if config.density else None
         self.register_buffer("position", position_to_token(grid_centres(config.rows, config.columns)), persistent=False)
         # A cell is a square of even density: its standard deviation is its side / √12.
         self.cell_std = (1 / config.rows + 1 / config.columns) / 2 / POSITION_STD / 12**0.5

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,6 +17,15 @@ from stdiffeye.model.fixation_tokens import to_tokens
 from stdiffeye.model.image import cell_shares
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Sources
+
+
+@dataclass
+class PooledTensors:
+    """P pictures of sets without order."""
+
+    features: Tensor  # (P, N, C)
+    number: Tensor  # (P,) of the set, among those without order
+    density: Tensor  # (P, N) share of fixations in each cell
 
 
 @dataclass
@@ -52,7 +63,7 @@ class ScanpathTensorBatches:
         if sources.features is None:
             raise InputError("this system needs pictures: give it a feature cache")
         self.source = ScanpathBatches(
-            sources.stores,
+            [store for store in sources.stores if store.ordered],
             split,
             plan.stimuli,
             plan.viewers,
@@ -80,3 +91,28 @@ class ScanpathTensorBatches:
         )
         image = torch.from_numpy(features).to(self.plan.device).float()
         return ScanpathTensors(image, text_embedding, style, density, tokens, mask, conditions).to(self.plan.device)
+
+
+class PooledBatches:
+    """Pictures of stores without order, with the density of their fixations; a pure function of (seed, step)."""
+
+    def __init__(
+        self, sources: Sources, sets: Sequence[str], cells: tuple[int, int], split: str, plan: BatchPlan
+    ) -> None:
+        if sources.features is None:
+            raise InputError("the density of pictures is learned from their features: give it a feature cache")
+        stores = [store for store in sources.stores if not store.ordered]
+        self.source = ScanpathBatches(
+            stores, split, plan.stimuli, 1, seed=plan.seed, dataset_exponent=plan.dataset_exponent
+        )
+        self.features, self.sets, self.cells, self.plan = sources.features, list(sets), cells, plan
+
+    def batch(self, step: int) -> PooledTensors:
+        chosen = self.source.choose(step, self.plan.ranks.mine)
+        pictures = [c.stimulus.picture for c in chosen if c.stimulus.picture]
+        features = torch.from_numpy(self.features.get(pictures, False))
+        shares = [cell_shares(self.source.positions(c.stimulus, False), *self.cells) for c in chosen]
+        number = torch.tensor([self.sets.index(c.stimulus.dataset) for c in chosen])
+        device = self.plan.device
+        density = torch.from_numpy(np.stack(shares))
+        return PooledTensors(features.to(device).float(), number.to(device), density.to(device))

@@ -180,8 +180,9 @@ def _configuration(
 def _learned_from(config: SystemConfig, stores: Sequence[Store]) -> list[Store]:
     """The stores without those that lack what the system learns: the order of fixations."""
     needs_order = any(SYSTEMS[config.system][stage].needs_order for stage in config.stages)
-    found = [store for store in stores if store.ordered or not needs_order]
-    if not found:
+    learns_density = any(SYSTEMS[config.system][stage].learns_density for stage in config.stages)
+    found = [store for store in stores if store.ordered or learns_density or not needs_order]
+    if not any(store.ordered or not needs_order for store in found):
         names = ", ".join(store.dataset for store in stores)
         raise InputError(f"{config.system} learns the order of fixations, which {names} lacks: add a store that has it")
     return found
@@ -213,6 +214,10 @@ def _with_sets(stage: Any, before: Any, stores: Sequence[Store]) -> Any:
         recorded = dict(zip(sets, [*getattr(before, field, ()), *[unknown] * len(sets)], strict=False))
         return recorded | {store.dataset: found(store) for store in stores}
 
+    if hasattr(stage, "density_sets"):
+        pooled = dict.fromkeys([*getattr(before, "density_sets", ()), *(s.dataset for s in stores if not s.ordered)])
+        stage = replace(stage, density_sets=tuple(pooled))
+        stores = [store for store in stores if store.ordered]
     viewing_s = of_each("viewing_s", np.nan, _viewing_s)
     filled = replace(stage, sets=tuple(viewing_s))
     if hasattr(stage, "viewing_s") and all(map(np.isfinite, viewing_s.values())):

@@ -44,6 +44,10 @@ class ScanpathStageConfig:
     )
     sets: tuple[str, ...] = ()
     """Data sets whose viewing style is distinguished, in the order of their numbers."""
+    density_sets: tuple[str, ...] = ()
+    """Data sets without order, which teach the density alone."""
+    density_stimuli: int = 16
+    """Pictures of these sets in a step."""
     viewing_s: tuple[float, ...] = ()
     """Viewing time of each of these sets; a longer one is sampled piece by piece. 5 s where it is not recorded."""
     recorded_s: tuple[float, ...] = ()

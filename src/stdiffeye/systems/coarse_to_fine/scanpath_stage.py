@@ -7,6 +7,7 @@ image is a denoising attention (`model.layers.AttentionGeometry`), with a densit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -20,13 +21,14 @@ from stdiffeye.gaze import Scanpath
 from stdiffeye.model.conditions import ConditionEmbedding, LengthHead
 from stdiffeye.model.denoiser import Denoiser
 from stdiffeye.model.fixation_tokens import CHANNELS, neighbourhood
+from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.model.layers import AttentionGeometry, EncodedImage
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
 from stdiffeye.systems.coarse_to_fine.scanpath_sampling import PREDICTION, sample_scanpaths
 from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
-from stdiffeye.systems.scanpath_data import ScanpathTensorBatches, ScanpathTensors
+from stdiffeye.systems.scanpath_data import PooledBatches, PooledTensors, ScanpathTensorBatches, ScanpathTensors
 from stdiffeye.systems.step_random import StepRandom
 
 LENGTH_WEIGHT = 0.05
@@ -35,17 +37,37 @@ LONGEST_TRAINED_S = 5.0  # where the viewing time of a data set is not recorded
 Value = TypeVar("Value")
 
 
+@dataclass
+class StageBatch:
+    """What a step learns from: scanpaths and, where there are sets without order, densities."""
+
+    scanpaths: ScanpathTensors
+    pooled: PooledTensors | None = None
+
+
+@dataclass
+class StageBatches:
+    """The batches of both kinds."""
+
+    scanpaths: ScanpathTensorBatches
+    pooled: PooledBatches | None = None
+
+    def batch(self, step: int) -> StageBatch:
+        return StageBatch(self.scanpaths.batch(step), None if self.pooled is None else self.pooled.batch(step))
+
+
 class ScanpathStage(ImageConditionedDenoiser):
     """p(scanpath | picture, task, viewing time)."""
 
     generates_scanpaths = True
     shares_samples_among_cores = True
+    learns_density = True
 
     def __init__(self, config: ScanpathStageConfig) -> None:
         super().__init__()
         self.config = config
         width, styles, longest = config.denoiser.width, len(config.sets), config.denoiser.max_tokens
-        self._build_image_side(config.image, styles)
+        self._build_image_side(config.image, styles, len(config.density_sets))
         self.conditions = ConditionEmbedding(width, styles, longest)
         self.length = LengthHead(width, longest)
         self.denoiser = Denoiser(config.denoiser)
@@ -75,12 +97,26 @@ class ScanpathStage(ImageConditionedDenoiser):
 
     # ---------------------------------------------------------------- training
 
-    def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> ScanpathTensorBatches:
-        return ScanpathTensorBatches(
-            self, sources, split, plan, Augment(colour_jitter=self.config.colour_jitter) if augment else NO_CHANGE
-        )
+    def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> StageBatches:
+        change = Augment(colour_jitter=self.config.colour_jitter) if augment else NO_CHANGE
+        scanpaths, sets = ScanpathTensorBatches(self, sources, split, plan, change), self.config.density_sets
+        if not augment or self.density is None or all(store.ordered for store in sources.stores):
+            return StageBatches(scanpaths)
+        fewer = replace(plan, stimuli=self.config.density_stimuli)
+        return StageBatches(scanpaths, PooledBatches(sources, sets, self.cells, split, fewer))
 
-    def loss(self, batch: ScanpathTensors, random: StepRandom) -> dict[str, Tensor]:
+    def loss(self, batch: StageBatch, random: StepRandom) -> dict[str, Tensor]:
+        losses = self._scanpath_loss(batch.scanpaths, random)
+        if batch.pooled is not None:
+            x, density = batch.pooled, self.density
+            assert density is not None
+            no_task = x.features.new_zeros(len(x.features), TEXT_WIDTH)
+            log_density = density.pooled(self.fusion(x.features, no_task), x.number)
+            losses["pooled_density"] = -(x.density * log_density).sum(-1).mean()
+            losses["total"] = losses["total"] + self.config.density_weight * losses["pooled_density"]
+        return losses
+
+    def _scanpath_loss(self, batch: ScanpathTensors, random: StepRandom) -> dict[str, Tensor]:
         config, x, (b, m, _) = self.config, batch, batch.tokens.shape
         image_dropped = random.uniform(len(x.style)) < config.image_dropout
         conditions = x.conditions.without(random.uniform(b, 2) < config.condition_dropout)
