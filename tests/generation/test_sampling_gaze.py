@@ -76,7 +76,7 @@ def test_representatives_are_an_order_of_the_candidates_and_nothing_else(model):
     query, seeds = model._query(picture(), torch.zeros(1, 512), "", Request(samples=CANDIDATES, seconds=3))
     options = SamplingOptions(representative=True)
     (ordered,) = model.first.scanpaths([query], [seeds], options)
-    candidates = QuerySampler(model.first, query, options).independent(seeds)
+    candidates = [one.path for one in QuerySampler(model.first, query, options).independent(seeds)]
     assert ordered != candidates
     assert sorted(path.xy_px.tolist() for path in ordered) == sorted(path.xy_px.tolist() for path in candidates)
 

@@ -23,6 +23,7 @@ OTHERS = PEERS | {
     "scandiff",
     "diffeye",
     "joint-small",
+    "joint-aligned",
     "joint-trajectory-small",
     "scandiff-small",
     "diffeye-small",
@@ -31,6 +32,7 @@ SHRUNK = {
     ("coarse-to-fine", "scanpath"): {"image": PICTURE, "denoiser": DENOISER},
     ("coarse-to-fine", "trajectory"): {},
     ("st-diffeye", "gaze"): TOKENS,
+    ("st-diffeye-aligned", "gaze"): {"image": PICTURE, "denoiser": DENOISER},
 }
 SHRUNK_BASELINE = {"image": PICTURE}
 
@@ -105,4 +107,4 @@ def test_a_plan_says_how_stores_of_unequal_size_are_mixed(tmp_path, dataset_expo
     batches = part.batches(
         sources(tmp_path, few, many), "train", BatchPlan(2, 2, dataset_exponent=dataset_exponent), augment=False
     )
-    assert batches.source.store_share[0] == pytest.approx(share)
+    assert batches.scanpaths.source.store_share[0] == pytest.approx(share)

@@ -63,6 +63,9 @@ class ScanpathBatch:
     seconds: Floats32  # (B,) viewing time, NaN where unknown
     start_s: Floats32  # (B,) viewing time before the first of these fixations; 0 at the picture's onset
     positions: list[Floats32]  # P × (n, 2) fixations of every viewer, for the density
+    trial: NDArray[np.int64]  # (B, 2) number of the store, and of the trial in it
+    first: NDArray[np.int64]  # (B,) number of the trial's fixation that comes first here
+    cut: NDArray[np.bool_]  # (B,) whether the last of these fixations is shorter than it was
 
 
 @dataclass(frozen=True)
@@ -155,17 +158,19 @@ class ScanpathBatches:
         """The batch of this step, or the share of it that `rank_slice(count)` says."""
         chosen = self.choose(step, rank_slice)
         rows = [self._row(c.stimulus.store, int(trial), c.flip, c.rng) for c in chosen for trial in c.trials]
-        xy, duration, gap, length, seconds, start = (np.stack(column) for column in zip(*rows, strict=True))
+        xy, duration, gap, length, seconds, start, first, cut = (np.stack(column) for column in zip(*rows, strict=True))
+        trial = np.array([(c.stimulus.store, int(trial)) for c in chosen for trial in c.trials])
         positions = [self.positions(c.stimulus, c.flip) for c in chosen]
         flip, colour_jitter = np.array([c.flip for c in chosen]), np.array([c.colour_jitter for c in chosen])
-        stimuli = [c.stimulus for c in chosen]
-        return ScanpathBatch(stimuli, flip, colour_jitter, xy, duration, gap, length, seconds, start, positions)
+        numbers = (xy, duration, gap, length, seconds, start)
+        return ScanpathBatch([c.stimulus for c in chosen], flip, colour_jitter, *numbers, positions, trial, first, cut)
 
     def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
         xy, duration, onset, seconds = self._read(store, trial)
-        start = np.zeros((), dtype=np.float32)
+        start, first = np.zeros((), dtype=np.float32), 0
         cut, later = rng.random(2) < (self.augment.cut, self.augment.later)
-        if cut and np.isfinite(onset).all():
+        cut = cut and np.isfinite(onset).all()
+        if cut:
             xy, duration, onset, seconds = _cut(xy, duration, onset, seconds, rng)
         if later and len(xy) >= 4 and np.isfinite(onset).all():
             first = int(rng.integers(1, len(xy) - 2))
@@ -185,6 +190,8 @@ class ScanpathBatches:
             np.asarray(n),
             np.asarray(seconds, dtype=np.float32),
             start,
+            np.asarray(first),
+            np.asarray(cut),
         )
 
     def _has_gaps(self, store: int, trial: int) -> bool:

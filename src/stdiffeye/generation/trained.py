@@ -25,11 +25,11 @@ from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
 from stdiffeye.encoders.choose import located
 from stdiffeye.encoders.picture import Picture
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, extract
+from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory
 from stdiffeye.generation.request import Request
 from stdiffeye.io.pictures import PICTURE_SUFFIXES
 from stdiffeye.model.image import TEXT_WIDTH
-from stdiffeye.systems.base import Likelihood, Query, SamplingOptions, TrainableSystem
+from stdiffeye.systems.base import Generated, Likelihood, Query, SamplingOptions, TrainableSystem
 from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage
 from stdiffeye.systems.cores import batched, on_cores, one_core, shared
@@ -46,21 +46,6 @@ SAMPLES_PER_REPORT = 5
 
 Gaze = TypeVar("Gaze", Scanpath, "Generated")
 Item = TypeVar("Item")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Generated(Trajectory):
-    """A generated trajectory with the scanpath that it was animated from, where there is one."""
-
-    animated_from: Scanpath | None = None
-
-    @property
-    def scanpath(self) -> Scanpath:
-        """Its fixations: those it was animated from, else those that Judd's rule finds in its samples.
-
-        `stdiffeye.gaze.extract(trajectory, method)` finds them in the samples by any method.
-        """
-        return extract(self) if self.animated_from is None else self.animated_from
 
 
 ProgressCallback = Callable[[int, int], None]
@@ -102,6 +87,7 @@ class Sampling:
             request.sampler,
             request.guidance,
             representative=request.sampling == "representative",
+            precision_deg=request.precision_deg,
             cores=self.cores,
         )
 
@@ -207,7 +193,7 @@ class Model:
     ) -> Iterator[list[Scanpath]]:
         """Scanpaths of each picture, a core busy with each."""
         first = self.first
-        if first.generates_trajectories or not first.generates_scanpaths:
+        if not first.generates_scanpaths or (first.generates_trajectories and not first.generates_both):
             for trajectories in self.generate_many(pictures, request, progress):
                 yield [trajectory.scanpath for trajectory in trajectories]
             return
@@ -259,20 +245,21 @@ class Model:
         return Query(features, text_embedding, frame, request.seconds, style, fill), seeds
 
     def _scanpaths(self, query: Query, seeds: list[int], sampling: Sampling) -> list[Scanpath]:
-        def sample(some: list[int]) -> list[Scanpath]:
-            return self.first.scanpaths([query], [some], sampling.options)[0]
+        return self._sampled(lambda some: self.first.scanpaths([query], [some], sampling.options)[0], seeds, sampling)
 
+    def _sampled(self, sample: Callable[[list[int]], list[Item]], seeds: list[int], sampling: Sampling) -> list[Item]:
+        """One sample of the first stage per seed; some stages share them among the cores by themselves."""
         if not self.first.shares_samples_among_cores:
             return sampling.share(sample, seeds)
-        paths = sample(seeds)
-        sampling.tally.add(len(paths))
-        return paths
+        sampled = sample(seeds)
+        sampling.tally.add(len(sampled))
+        return sampled
 
     def _trajectories(self, query: Query, seeds: list[int], sampling: Sampling) -> list[Generated]:
         request, options, fine = sampling.request, sampling.options, self.fine
         if self.first.generates_trajectories:
-            trajectories = sampling.share(lambda some: self.first.trajectories([query], [some], options)[0], seeds)
-            return [_generated(one, None) for one in trajectories]
+            sampled = self._sampled(lambda some: self.first.trajectories([query], [some], options)[0], seeds, sampling)
+            return [one if isinstance(one, Generated) else Generated.of(one, None) for one in sampled]
         assert fine is not None
         paths = dict(zip(seeds, self._scanpaths(query, seeds, sampling), strict=True))
 
@@ -280,7 +267,7 @@ class Model:
             theirs = [paths[seed] for seed in some]
             return fine.animate(theirs, some, request.precision_deg, options, request.px_per_degree, query.fill)
 
-        return [_generated(one, paths[seed]) for seed, one in zip(seeds, sampling.share(move, seeds), strict=True)]
+        return [Generated.of(one, paths[seed]) for seed, one in zip(seeds, sampling.share(move, seeds), strict=True)]
 
     def _text_embedding(self, task: str) -> torch.Tensor:
         if not task:
@@ -318,10 +305,6 @@ def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int
     content = hashlib.blake2b(picture, digest_size=16).digest()
     viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
     return viewer_seeds(int.from_bytes(viewers, "big"), samples)
-
-
-def _generated(trajectory: Trajectory, path: Scanpath | None) -> Generated:
-    return Generated(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, animated_from=path)
 
 
 def pictures_in(sources: Sequence[str | Path]) -> list[Path]:

@@ -18,7 +18,7 @@ from stdiffeye.diffusion import SamplerName
 from stdiffeye.encoders import TextEncoder
 from stdiffeye.encoders.cache import FeatureCache
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath, Trajectory
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract
 from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.systems.step_random import ALONE, Ranks, StepRandom
 
@@ -98,6 +98,8 @@ class SamplingOptions:
     """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
     representative: bool = False
     """Samples are stratified (`diffusion.noise`) and chosen to cover what people do (`representatives`)."""
+    precision_deg: float | None = None
+    """Tracker's precision in degrees (root mean square from sample to sample), where trajectories are generated."""
     cores: int = 1
     """Cores that the viewers of one picture are shared among; the samples do not depend on it."""
 
@@ -106,6 +108,26 @@ class SamplingOptions:
 
 
 AS_CONFIGURED = SamplingOptions()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generated(Trajectory):
+    """A generated trajectory with the scanpath that it was animated from, where there is one."""
+
+    animated_from: Scanpath | None = None
+
+    @property
+    def scanpath(self) -> Scanpath:
+        """Its fixations: those it was animated from, else those that Judd's rule finds in its samples.
+
+        `stdiffeye.gaze.extract(trajectory, method)` finds them in the samples by any method.
+        """
+        return extract(self) if self.animated_from is None else self.animated_from
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, path: Scanpath | None) -> Generated:
+        """A trajectory, and the scanpath that it was animated from."""
+        return cls(trajectory.xy_px, trajectory.rate_hz, trajectory.frame, synthesised=True, animated_from=path)
 
 
 class Batches(Protocol):
@@ -138,6 +160,10 @@ class TrainableSystem(nn.Module):
     """Whether it also learns from stores without order where people look; its configuration names their sets."""
     generates_scanpaths: bool = False
     generates_trajectories: bool = False
+    generates_both: bool = False
+    """Whether it samples a scanpath and its trajectory together; else the scanpath of a trajectory is extracted."""
+    begins_as: str = ""
+    """Stage of other systems whose weights it may begin with (`grown_from`), where they have none of its own name."""
     shares_samples_among_cores: bool = False
     """Whether it samples more viewers than are requested, and shares them among the cores by itself."""
 
@@ -148,6 +174,10 @@ class TrainableSystem(nn.Module):
     def parameter_groups(self) -> list[dict[str, Any]]:
         """The weights in the order of `parameters()`; `rate` is a group's multiple of the learning rate."""
         return [{"params": list(self.parameters()), "rate": 1.0}]
+
+    def grown_from(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Weights of a smaller system of this kind, in the shapes of this one where these are known."""
+        return weights
 
     @abstractmethod
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> Batches:

@@ -30,6 +30,7 @@ from stdiffeye.systems.encoder_tuning import EncoderTuning
 from stdiffeye.systems.gazeformer import Gazeformer
 from stdiffeye.systems.gazexplain import GazeXplain
 from stdiffeye.systems.hat import HAT
+from stdiffeye.systems.st_diffeye.aligned import AlignedSTDiffEye
 from stdiffeye.systems.st_diffeye.model import STDiffEye
 from stdiffeye.systems.tpp_gaze import TPPGaze
 
@@ -38,6 +39,7 @@ Config = TypeVar("Config")
 SYSTEMS: dict[str, dict[str, type[TrainableSystem]]] = {
     "coarse-to-fine": {"scanpath": ScanpathStage, "trajectory": TrajectoryStage},
     "st-diffeye": {"gaze": STDiffEye},
+    "st-diffeye-aligned": {"gaze": AlignedSTDiffEye},
     "encoder": {"encoder": EncoderTuning},
     "deepgaze3": {"scanpath": DeepGaze3},
     "tpp-gaze": {"scanpath": TPPGaze},

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stdiffeye.data.batches import Augment, ScanpathBatches
+from stdiffeye.data.batches import Augment, ScanpathBatch, ScanpathBatches
 from stdiffeye.errors import InputError
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.fixation_tokens import to_tokens
@@ -36,8 +36,8 @@ class ScanpathTensors:
     text_embedding: Tensor  # (P, 512)
     style: Tensor  # (P,)
     density: Tensor  # (P, N) share of fixations in each cell
-    tokens: Tensor  # (B, M, 4)
-    mask: Tensor  # (B, M, 4) False where a number is not given
+    tokens: Tensor  # (B, M, C)
+    mask: Tensor  # (B, M, C) False where a number is not given
     conditions: Conditions
 
     def to(self, device: torch.device | str) -> ScanpathTensors:
@@ -80,7 +80,7 @@ class ScanpathTensorBatches:
         features = self.features.get(pictures, x.flip.tolist(), x.colour_jitter.tolist())
         text_embedding = torch.stack([self.sources.text_embedding(s.task) for s in x.stimuli])
         style = torch.tensor([system.style_number(s.dataset) for s in x.stimuli])
-        tokens, mask = to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
+        tokens, mask = self._tokens(x)
         length = torch.from_numpy(x.length)
         mask = mask & token_mask(length, tokens.shape[1])[..., None]
         density = torch.stack([torch.from_numpy(cell_shares(xy, *system.cells)) for xy in x.positions])
@@ -91,6 +91,10 @@ class ScanpathTensorBatches:
         )
         image = torch.from_numpy(features).to(self.plan.device).float()
         return ScanpathTensors(image, text_embedding, style, density, tokens, mask, conditions).to(self.plan.device)
+
+    def _tokens(self, x: ScanpathBatch) -> tuple[Tensor, Tensor]:
+        """(B, M, C) numbers of the tokens, and the mask of those that are given."""
+        return to_tokens(*map(torch.from_numpy, (x.xy, x.duration_ms, x.gap_ms)))
 
 
 class PooledBatches:

@@ -74,7 +74,7 @@ def load_weights(path: Path, system: TrainableSystem, grown: bool = False) -> di
     tensors, about = _load(path)
     if any(name.startswith("mean.") for name in tensors):
         tensors = _below(tensors, "mean.")
-    _fill(path, system, _with_new_rows(system, tensors) if grown else tensors)
+    _fill(path, system, _with_new_rows(system, system.grown_from(tensors)) if grown else tensors)
     return about
 
 

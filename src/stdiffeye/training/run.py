@@ -92,7 +92,9 @@ def train(
     for name in names:  # what does not fit is said before hours are spent on another stage
         notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
         if config.start_from and not resume:
-            load_weights(weights_file(find_model(config.start_from), name), stages[name], grown=True)
+            load_weights(
+                _begun_in(find_model(config.start_from), name, stages[name].begins_as), stages[name], grown=True
+            )
     if ranks.world > 1:
         dist.barrier()  # nobody may find the run file that another process has just written
     if ranks.rank == 0:
@@ -148,6 +150,16 @@ def weights_file(folder: Path, stage: str) -> Path:
     raise InputError(f"{folder} has no weights of {stage!r}: expected {choices[0]}; was its training broken off early?")
 
 
+def _begun_in(folder: Path, stage: str, begins_as: str) -> Path:
+    """The weights that a stage begins with: its own, or those of the stage that it has grown from."""
+    try:
+        return weights_file(folder, stage)
+    except InputError:
+        if not begins_as:
+            raise
+        return weights_file(folder, begins_as)
+
+
 def _configuration(
     preset: str,
     stores: Sequence[Store],
@@ -173,7 +185,8 @@ def _configuration(
     stores = _learned_from(config, stores)
     for name, stage in config.stages.items():
         fills = hasattr(stage, "sets") and not stage.sets
-        stages[name] = _with_sets(stage, before.get(name), stores) if fills else stage
+        begun_as = before.get(name) or before.get(SYSTEMS[config.system][name].begins_as)
+        stages[name] = _with_sets(stage, begun_as, stores) if fills else stage
     return replace(config, stages=stages)
 
 

@@ -70,11 +70,16 @@ class ScanpathStageConfig:
     guidance: float = 1.0
     """Above 1 exaggerates what is due to picture and words; 1 leaves the model alone."""
 
+    @property
+    def token_channels(self) -> int:
+        """Numbers of a token: x, y, log duration, log gap."""
+        return CHANNELS
+
     def __post_init__(self) -> None:
         if self.image.width != self.denoiser.width:
             raise InputError(f"image.width {self.image.width} and denoiser.width {self.denoiser.width} must be equal")
-        if self.denoiser.channels != CHANNELS:
-            raise InputError(f"the scanpath stage's tokens have {CHANNELS} channels, not {self.denoiser.channels}")
+        if self.denoiser.channels != self.token_channels:
+            raise InputError(f"denoiser.channels must be {self.token_channels}, got {self.denoiser.channels}")
         if self.timestep_power <= 0:
             raise InputError(f"timestep_power must be positive, got {self.timestep_power}")
         if any(count < 1 or VIEWERS % count for count in self.candidates):

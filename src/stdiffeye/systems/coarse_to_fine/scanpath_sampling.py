@@ -49,14 +49,34 @@ MAX_CONTINUATIONS = 8
 PURE_NOISE = 1e-3  # signal below which tokens are noise: their estimate depends on the conditions alone
 
 
+@dataclass(frozen=True)
+class CodedScanpath:
+    """A scanpath, and the further numbers of its tokens, where they have more than a fixation's four."""
+
+    path: Scanpath
+    code: Floats  # (M, C − 4)
+
+    def joined(self, more: CodedScanpath) -> CodedScanpath:
+        """A look that goes on: the first fixation of `more`, which knows what follows, is the last of this one."""
+        if len(more.path) == 1:
+            return self
+        return CodedScanpath(joined(self.path, more.path), np.concatenate([self.code[:-1], more.code]))
+
+    def clip_to(self, seconds: float, fill: bool) -> CodedScanpath:
+        """Cut at the end of the viewing time; with `fill` the last fixation lasts until then."""
+        path = clip_to(self.path, seconds, fill)
+        return CodedScanpath(path, self.code[: len(path)])
+
+
 def sample_scanpaths(
     stage: ScanpathStage, query: Query, seeds: Sequence[int], options: SamplingOptions
-) -> list[Scanpath]:
+) -> list[CodedScanpath]:
     """One scanpath per seed; representative ones are chosen among the candidates that share their numbers."""
     sampler = QuerySampler(stage, query, options)
     if not options.representative or sampler.solver not in MULTISTEP:
         return sampler.independent(seeds)
-    paths, size = [], stage.of_style(stage.config.candidates, query.style, CANDIDATES)
+    paths: list[CodedScanpath] = []
+    size = stage.of_style(stage.config.candidates, query.style, CANDIDATES)
     for number, some in groupby(seeds, lambda seed: seed // size):
         candidates = range(number * size, (number + 1) * size)
         paths += sampler.representative(candidates, [seed % size for seed in some])
@@ -84,7 +104,7 @@ class ScanpathDenoiser:
         device = self.context.device
         if float(self.stage.schedule.alpha[step]) < PURE_NOISE:
             rows, kind = self.conditions.kinds()
-            any_noise = NoiseSource([0]).fresh(z.shape[1], CHANNELS).to(device)
+            any_noise = NoiseSource([0]).fresh(*z.shape[1:]).to(device)
             z0 = self._estimate(any_noise.expand(len(rows), -1, -1), step, rows)[kind]
         else:
             z, rows = z.to(device), torch.arange(len(z), device=device)
@@ -116,7 +136,7 @@ class QuerySampler:
         self.longest_s = stage.longest_trained_s(query.style)
         self.requested_s = stage.viewing_s(query.style) if query.seconds is None else query.seconds
 
-    def independent(self, seeds: Sequence[int]) -> list[Scanpath]:
+    def independent(self, seeds: Sequence[int]) -> list[CodedScanpath]:
         """One scanpath per seed."""
         noise = noise_of(seeds, self.options.representative)
         denoiser = self._with_lengths(noise, np.zeros(len(seeds)))
@@ -124,7 +144,7 @@ class QuerySampler:
         paths = self._scanpaths(tokens, denoiser.conditions.length, self._rest_s(np.zeros(len(seeds))))
         return self._continued(paths, noise)
 
-    def representative(self, candidates: Sequence[int], ranks: Sequence[int]) -> list[Scanpath]:
+    def representative(self, candidates: Sequence[int], ranks: Sequence[int]) -> list[CodedScanpath]:
         """Those of `ranks` among the candidates, ordered by how well the first few stand for all of them.
 
         All candidates are sampled through half of the steps, where their estimates are drafts; the chosen ones go on.
@@ -134,15 +154,20 @@ class QuerySampler:
         levels = Levels.of(self.solver, self.stage.schedule, self._steps)
         corrected = self.solver == "unipc"
         at = levels.numbered(denoiser)
-        state = begin(at, levels.start(noise, (self.stage.max_fixations, CHANNELS)))
+        state = begin(at, levels.start(noise, self._shape))
         state = multistep(at, state, levels.schedule, corrected, until=len(levels.steps) // 2)
         drafts = self._scanpaths(state.z0_hat, denoiser.conditions.length, self._rest_s(start_s))
-        order = select_representatives(drafts, max(ranks) + 1)
+        order = select_representatives([draft.path for draft in drafts], max(ranks) + 1)
         rows = torch.tensor([order[rank] for rank in ranks])
         noise, denoiser = noise.of(rows.tolist()), denoiser.select(rows.to(denoiser.context.device))
         state = multistep(levels.numbered(denoiser), state.select(rows), levels.schedule, corrected)
         paths = self._scanpaths(state.z0_hat, denoiser.conditions.length, self._rest_s(np.zeros(len(rows))))
         return self._continued(paths, noise)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        """Tokens, and numbers of each."""
+        return self.stage.max_fixations, self.stage.config.denoiser.channels
 
     @property
     def _steps(self) -> int:
@@ -178,16 +203,19 @@ class QuerySampler:
     # ---------------------------------------------------------------- 2. the fixations
 
     def _sample_tokens(self, denoiser: ScanpathDenoiser, noise: NoiseSource) -> Tensor:
-        """(B, M, 4)."""
-        shape = (self.stage.max_fixations, CHANNELS)
-        return sample(self.solver, denoiser, self.stage.schedule, noise, shape, self._steps)
+        """(B, M, C)."""
+        return sample(self.solver, denoiser, self.stage.schedule, noise, self._shape, self._steps)
 
     # ---------------------------------------------------------------- 3. scanpaths in time
 
-    def _scanpaths(self, tokens: Tensor, length: Tensor, within_s: Floats) -> list[Scanpath]:
+    def _scanpaths(self, tokens: Tensor, length: Tensor, within_s: Floats) -> list[CodedScanpath]:
         frames = [self.query.frame] * len(tokens)
         paths = SampledScanpaths(length, *from_tokens(tokens)).scanpaths(frames)
-        return [self._in_time(path, seconds) for path, seconds in zip(paths, within_s.tolist(), strict=True)]
+        codes = tokens[..., CHANNELS:].double().numpy()
+        return [
+            CodedScanpath(self._in_time(path, seconds), code[: len(path)])
+            for path, seconds, code in zip(paths, within_s.tolist(), codes, strict=True)
+        ]
 
     def _in_time(self, path: Scanpath, seconds: float) -> Scanpath:
         """A scanpath that runs over its time is faster; one that stops short of it is slower, where it must last."""
@@ -201,24 +229,24 @@ class QuerySampler:
         stretches = self.query.fill and whole and 1 < seconds / end_s(path) <= MOST_STRETCH
         return stretch_gaps(path, seconds) if stretches else path
 
-    def _continued(self, paths: list[Scanpath], noise: NoiseSource) -> list[Scanpath]:
+    def _continued(self, paths: list[CodedScanpath], noise: NoiseSource) -> list[CodedScanpath]:
         """Scanpaths that were cut by the number of tokens, or by the times trained on, go on where they ended."""
         for _ in range(MAX_CONTINUATIONS):
-            open_rows = [row for row, path in enumerate(paths) if self._goes_on(path)]
+            open_rows = [row for row, path in enumerate(paths) if self._goes_on(path.path)]
             if not open_rows:
                 break
-            start_s = np.array([onset_s(paths[row]) for row in open_rows])
-            last_xy = np.stack([self.query.frame.normalise(paths[row].xy_px[-1]) for row in open_rows])
+            start_s = np.array([onset_s(paths[row].path) for row in open_rows])
+            last_xy = np.stack([self.query.frame.normalise(paths[row].path.xy_px[-1]) for row in open_rows])
             beyond_s, rest_noise = 0.0 if self.query.fill else BEYOND_S, noise.of(open_rows)
             first_xy = torch.from_numpy(last_xy.astype(np.float32)).to(self.style.device)
             denoiser = self._with_lengths(rest_noise, start_s, beyond_s, first_xy)
             tokens = self._sample_tokens(denoiser, rest_noise)
             rest = self._scanpaths(tokens, denoiser.conditions.length, self._rest_s(start_s, beyond_s))
             for row, more in zip(open_rows, rest, strict=True):
-                paths[row] = joined(paths[row], more)
+                paths[row] = paths[row].joined(more)
         if np.isnan(self.requested_s):
             return paths
-        return [clip_to(path, self.requested_s, self.query.fill) for path in paths]
+        return [path.clip_to(self.requested_s, self.query.fill) for path in paths]
 
     def _goes_on(self, path: Scanpath) -> bool:
         cut = self.query.fill or len(path) >= self.stage.max_fixations or self.requested_s > self.longest_s

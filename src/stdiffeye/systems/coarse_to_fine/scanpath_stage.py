@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from stdiffeye.data.batches import NO_CHANGE, Augment
 from stdiffeye.diffusion import add_noise, make_schedule, target
 from stdiffeye.gaze import Scanpath
-from stdiffeye.model.conditions import ConditionEmbedding, LengthHead
+from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser
-from stdiffeye.model.fixation_tokens import CHANNELS, neighbourhood
+from stdiffeye.model.fixation_tokens import neighbourhood
 from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.model.layers import AttentionGeometry, EncodedImage
 from stdiffeye.model.tokens import token_mask
@@ -99,11 +99,16 @@ class ScanpathStage(ImageConditionedDenoiser):
 
     def batches(self, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> StageBatches:
         change = Augment(colour_jitter=self.config.colour_jitter) if augment else NO_CHANGE
-        scanpaths, sets = ScanpathTensorBatches(self, sources, split, plan, change), self.config.density_sets
+        scanpaths, sets = self._scanpath_batches(sources, split, plan, change), self.config.density_sets
         if not augment or self.density is None or all(store.ordered for store in sources.stores):
             return StageBatches(scanpaths)
         fewer = replace(plan, stimuli=self.config.density_stimuli)
         return StageBatches(scanpaths, PooledBatches(sources, sets, self.cells, split, fewer))
+
+    def _scanpath_batches(
+        self, sources: Sources, split: str, plan: BatchPlan, change: Augment
+    ) -> ScanpathTensorBatches:
+        return ScanpathTensorBatches(self, sources, split, plan, change)
 
     def loss(self, batch: StageBatch, random: StepRandom) -> dict[str, Tensor]:
         losses = self._scanpath_loss(batch.scanpaths, random)
@@ -117,27 +122,39 @@ class ScanpathStage(ImageConditionedDenoiser):
         return losses
 
     def _scanpath_loss(self, batch: ScanpathTensors, random: StepRandom) -> dict[str, Tensor]:
-        config, x, (b, m, _) = self.config, batch, batch.tokens.shape
+        config, x, (b, m, channels) = self.config, batch, batch.tokens.shape
         image_dropped = random.uniform(len(x.style)) < config.image_dropout
         conditions = x.conditions.without(random.uniform(b, 2) < config.condition_dropout)
         picture = self.encode_image(x.features, x.text_embedding, x.style, image_dropped)
         step = (random.uniform(b) ** config.timestep_power * config.diffusion_steps).long()
-        noise = random.normal(b, m, CHANNELS)
+        noise = random.normal(b, m, channels)
         # What the data do not say is pure noise at every level, as it will be in sampling.
-        z0 = torch.where(x.mask, x.tokens, random.normal(b, m, CHANNELS))
+        z0 = torch.where(x.mask, x.tokens, random.normal(b, m, channels))
         alpha, sigma = self.schedule.at(step)
         valid = token_mask(x.conditions.length, m)
-        noisy, context, mirrored = add_noise(z0, noise, alpha, sigma), self.conditions(conditions), conditions.mirrored
-        output = self.predict(noisy, step, context, picture, valid, mirrored)
+        seen = self._denoiser_conditions(x, conditions, random)
+        noisy, context = add_noise(z0, noise, alpha, sigma), self.conditions(seen)
+        output = self.predict(noisy, step, context, picture, valid, conditions.mirrored)
         error = (output - target(z0, noise, alpha, sigma, PREDICTION)) ** 2
-        losses = {"denoise": random.mean(error, x.mask)}
+        losses = self._denoising_losses(error, x, seen, random)
+        total = torch.stack(list(losses.values())).sum()
         losses["length"] = F.cross_entropy(self.length_logits(picture, conditions), x.conditions.length - 1)
-        total = losses["denoise"] + LENGTH_WEIGHT * losses["length"]
+        total = total + LENGTH_WEIGHT * losses["length"]
         if picture.log_density is not None:
             entropy = -(x.density * picture.log_density).sum(-1)
             losses["density"] = random.mean(entropy, ~image_dropped)
             total = total + config.density_weight * losses["density"]
         return losses | {"total": total}
+
+    def _denoiser_conditions(self, x: ScanpathTensors, conditions: Conditions, random: StepRandom) -> Conditions:
+        """The conditions under which the denoiser sees the trials."""
+        return conditions
+
+    def _denoising_losses(
+        self, error: Tensor, x: ScanpathTensors, conditions: Conditions, random: StepRandom
+    ) -> dict[str, Tensor]:
+        """The mean of the squared error (B, M, C), in as many terms as are weighed apart."""
+        return {"denoise": random.mean(error, x.mask)}
 
     # ---------------------------------------------------------------- the network
 
@@ -150,7 +167,7 @@ class ScanpathStage(ImageConditionedDenoiser):
         valid: Tensor,
         mirrored: Tensor | None = None,
     ) -> Tensor:
-        """The network's output for noisy tokens z (B, M, 4) at `step` (B,)."""
+        """The network's output for noisy tokens z (B, M, C) at `step` (B,)."""
         alpha, sigma = self.schedule.at(step)
         where = AttentionGeometry.of(z[..., :2], alpha, sigma, self.cell_std)
         time = step.float() * (1000 / self.config.diffusion_steps)
@@ -165,4 +182,7 @@ class ScanpathStage(ImageConditionedDenoiser):
     ) -> list[list[Scanpath]]:
         """For each query one scanpath per seed."""
         # One picture at a time: a core is busy with ten viewers, and theirs do not depend on other pictures.
-        return [sample_scanpaths(self, query, row, options) for query, row in zip(queries, seeds, strict=True)]
+        return [
+            [one.path for one in sample_scanpaths(self, query, row, options)]
+            for query, row in zip(queries, seeds, strict=True)
+        ]
