@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stdiffeye.cli.completion import completion
     from stdiffeye.cli.demo import demo
     from stdiffeye.cli.doctor import doctor
+    from stdiffeye.data.areas_of_interest import aoi
     from stdiffeye.data.description import info
     from stdiffeye.data.preparation import prepare
     from stdiffeye.data.read import read_trials
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from stdiffeye.data.store import Store
     from stdiffeye.errors import InputError
     from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, Trial
+    from stdiffeye.gaze.areas import Area, Areas
     from stdiffeye.gaze.recording import Recording
     from stdiffeye.generation import Model, Request, animate, generate, load, models
     from stdiffeye.io.gaze_files import read_gaze, write_gaze
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from stdiffeye.web.server import serve
 
 __all__ = [
+    "Area",
+    "Areas",
     "Frame",
     "GazeList",
     "InputError",
@@ -46,6 +50,7 @@ __all__ = [
     "Trial",
     "__version__",
     "animate",
+    "aoi",
     "completion",
     "demo",
     "doctor",
@@ -91,6 +96,14 @@ def __getattr__(name: str) -> Any:
 
 def _reading_and_data(name: str) -> Any:
     match name:
+        case "Area" | "Areas":
+            from stdiffeye.gaze import areas
+
+            return getattr(areas, name)
+        case "aoi":
+            from stdiffeye.data.areas_of_interest import aoi
+
+            return aoi
         case "Recording":
             from stdiffeye.gaze.recording import Recording
 

@@ -34,6 +34,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     demo(folder / "demo", quiet=True)
     _own_set(folder)
     _judged_gaze(folder)
+    areas = next(text for kind, text in blocks(DOCS / "how-to/areas.md") if kind == "json")
+    (folder / "areas.json").write_text(areas, encoding="utf-8")
     draw_scene(folder / "photo.png", SCENES["harbour.png"])
     shutil.copy(folder / "photo.png", folder / "photo.jpg")  # pictures are known by content, not by suffix
     return folder

@@ -28,6 +28,7 @@ VERBS: dict[str, str] = {
     "train": "stores in, a run out",
     "export": "a run in, a small model out",
     "features": "look at pictures once and keep what was seen",
+    "aoi": "areas of interest: people beside generated viewers, with intervals",
     "stats": "distributions of human and generated gaze",
     "plot": "gaze in, pictures out",
     "replay": "gaze in, a film or a page out",
@@ -79,6 +80,7 @@ def verb_modules() -> dict[str, ModuleType]:
     """Verb → its module."""
     from stdiffeye.cli import (
         animate,
+        aoi,
         completion,
         demo,
         doctor,
@@ -101,7 +103,7 @@ def verb_modules() -> dict[str, ModuleType]:
     )
 
     modules = (
-        *(animate, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
+        *(animate, aoi, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
         *(info, models, plot, prepare, replay, reproduce, serve, stats, train, verify),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}

@@ -131,6 +131,8 @@ def _short_metavar(kind: Any) -> str | None:
     if typing.get_origin(inner[0]) is tuple and typing.get_args(inner[0])[1:] == (...,):
         of = typing.get_args(inner[0])[0]
         return f"{METAVARS[of]} …" if of in METAVARS else None
+    if typing.get_origin(inner[0]) is tuple:
+        return " ".join(METAVARS.get(one, "TEXT") for one in typing.get_args(inner[0]))
     return METAVARS.get(inner[0])
 
 

@@ -1,6 +1,6 @@
-"""What lets gaze draw itself, in a script by `.plot()` and in a notebook unasked.
+"""What lets gaze draw and measure itself: `.plot()`, `.aoi()`, and in a notebook a drawing unasked.
 
-This is the one import that points up: drawing lies two rooms above, and is loaded when it is called for.
+These are the imports that point up: drawing and statistics lie above, and are loaded when they are called for.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from stdiffeye.statistics.aoi import AreaReport
 
 
 class Drawable:
@@ -30,6 +32,26 @@ class Drawable:
         from stdiffeye.plotting import draw
 
         return draw(self._drawn(), **options)
+
+    def aoi(self, areas: Any, **options: Any) -> AreaReport:
+        """Measure what its viewers do with areas of interest.
+
+        Parameters
+        ----------
+        areas : Areas, or dict of str to Areas
+            For all pictures, or by the picture's name.
+        **options
+            Those of `stdiffeye.statistics.aoi.measure_areas`: `replicates`, `seed`.
+
+        Returns
+        -------
+        AreaReport
+            Prints as a table; `summary()`, `long()`, `wide()`, `transitions()` and `designs()` give rows.
+        """
+        from stdiffeye.statistics.aoi import measure_areas
+
+        gaze: Any = self
+        return measure_areas(gaze, areas, **options)
 
     def _repr_png_(self) -> bytes | None:
         from stdiffeye.plotting import png

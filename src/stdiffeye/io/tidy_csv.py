@@ -1,0 +1,46 @@
+"""Tables for people and R: CSV with a header, a row per observation, numbers rounded, unknown empty."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stdiffeye.files import atomic_write
+
+DECIMALS = {"_px": 1, "_ms": 1, "_deg": 3, "_deg_s": 1, "share": 4, "_hz": 1}
+OTHER_DECIMALS = 4
+
+
+def write_rows(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    rows : iterable of dict
+        A row each; the columns are the keys of all rows in the order of their first use.
+    """
+    listed = list(rows)
+    columns = list(dict.fromkeys(key for row in listed for key in row))
+    with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([cell(row.get(column), column) for column in columns] for row in listed)
+
+
+def cell(value: Any, column: str = "") -> str:
+    """A value as text: floats rounded by the unit at the end of the column's name, None and NaN empty.
+
+    >>> cell(123.456, "x_px"), cell(0.5), cell(float("nan")), cell(None), cell(3)
+    ('123.5', '0.5', '', '', '3')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    decimals = next((digits for unit, digits in DECIMALS.items() if column.endswith(unit)), OTHER_DECIMALS)
+    return f"{value:.{decimals}f}".rstrip("0").rstrip(".") if decimals else f"{value:.0f}"
