@@ -62,7 +62,10 @@ def test_a_recording_gives_the_fixations_that_it_was_made_of(tmp_path, method, c
         assert picture.size[0] > 600
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "2 of 2 trials kept"
-    assert printed[-1] == f"8 fixations in 2 trials: {tmp_path}/out/scanpaths.json, {tmp_path}/out/scanpaths.png"
+    assert printed[-2] == f"8 fixations in 2 trials: {tmp_path}/out/fixations.csv, {tmp_path}/out/scanpaths.json"
+    assert printed[-1] == f"Look at {tmp_path}/out/scanpaths.png"
+    assert len((tmp_path / "out" / "fixations.csv").read_text().splitlines()) == 1 + 8
+    assert len((tmp_path / "out" / "saccades.csv").read_text().splitlines()) == 1 + 6
 
 
 def test_a_trial_without_gaze_is_dropped_and_counted(tmp_path, capsys):

@@ -136,7 +136,11 @@ def test_scanpaths_alone_are_those_of_the_trajectories(run, tmp_path):
         assert quickly("generate", tmp_path / "p.png", "--model", run, "--out", tmp_path / name, *flags) == 0
     both, alone = (json.loads((tmp_path / name / "scanpaths.json").read_text()) for name in ("both", "alone"))
     assert [{key: value for key, value in row.items() if key != "trajectory"} for row in both] == alone
-    assert sorted(path.name for path in (tmp_path / "alone").iterdir()) == ["scanpaths.json"]
+    assert sorted(path.name for path in (tmp_path / "alone").iterdir()) == [
+        "fixations.csv",
+        "saccades.csv",
+        "scanpaths.json",
+    ]
 
 
 def test_files_are_the_same_whatever_the_number_of_samples(run, tmp_path):

@@ -54,7 +54,7 @@ class FixationsArgs:
     max_missing: float = 0.25
     """Drop trials with a larger share of lost samples."""
     trajectories: bool = False
-    """Keep the 240 Hz trajectories in scanpaths.json too."""
+    """Keep the 240 Hz trajectories too, in scanpaths.json and samples.csv."""
     json: bool = False
     """Print the account as JSON."""
     quiet: bool = False
@@ -67,6 +67,7 @@ def run(args: FixationsArgs) -> None:
     from stdiffeye.gaze.quality import QualityThresholds
     from stdiffeye.io.scanpath_json import write_scanpaths
     from stdiffeye.io.table import Columns
+    from stdiffeye.io.tidy_csv import write_tidy
     from stdiffeye.io.trial_files import ReadingOptions
 
     columns = None if args.columns is None else Columns.parse(args.columns)
@@ -79,6 +80,8 @@ def run(args: FixationsArgs) -> None:
     kept = trials if args.trajectories else [replace(trial, trajectory=None) for trial in trials]
     args.out.mkdir(parents=True, exist_ok=True)
     write_scanpaths(args.out / "scanpaths.json", kept)
+    for table in ("fixations", "saccades", *(("samples",) if args.trajectories else ())):
+        write_tidy(args.out / f"{table}.csv", trials, table)
     found.report.save(args.out / "quality.json")
     save_bytes(args.out / "scanpaths.png", picture)
     count = sum(len(trial.scanpath) for trial in trials if trial.scanpath is not None)
@@ -87,7 +90,9 @@ def run(args: FixationsArgs) -> None:
         print(json.dumps(account, ensure_ascii=False))
         return
     print(found.report)
-    print(f"{count} fixations in {len(trials)} trials: {args.out / 'scanpaths.json'}, {args.out / 'scanpaths.png'}")
+    drawn = f" (the first {MOST_DRAWN} trials)" if len(trials) > MOST_DRAWN else ""
+    print(f"{count} fixations in {len(trials)} trials: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
+    print(f"Look at {args.out / 'scanpaths.png'}{drawn}")
 
 
 def parse_screen(screen: str | None, px_per_degree: float | None) -> Frame | None:

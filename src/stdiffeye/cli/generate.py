@@ -3,7 +3,8 @@
 Example: stdiffeye generate photo.jpg --samples 10 --seconds 3 --out gaze
          stdiffeye generate kitchen.jpg --task microwave --out gaze
 
-Writes scanpaths.json (px of the picture), trajectories.csv, and a picture of each kind of view.
+Writes scanpaths.json (px of the picture), tables of fixations, saccades and samples (CSV), and a picture of each kind
+of view.
 """
 
 from __future__ import annotations
@@ -49,6 +50,19 @@ def run(args: GenerateArgs) -> None:
         _note_of_short_gaze(trials, args.request.seconds)
         count = len({trial.key for trial in trials})
         print(f"Gaze of {args.request.samples} viewers for {count} picture{'s' * (count > 1)} is in {args.out}")
+        print(f"Look at {_to_open(trials[0], args)}")
+
+
+def _to_open(first: Trial, args: GenerateArgs) -> Path:
+    """The file that shows most at a glance."""
+    from stdiffeye.plotting.overview import stimulus_stem
+
+    stem = stimulus_stem(*first.key)
+    if args.output.replay:
+        return args.out / f"{stem}-replay.html"
+    if args.output.plots:
+        return args.out / f"{stem}-{'scanpaths' if args.request.samples > 1 else 'scanpath'}.png"
+    return args.out / "fixations.csv"
 
 
 def _note_of_short_gaze(trials: Sequence[Trial], asked_s: float | None) -> None:

@@ -1,15 +1,20 @@
-"""What lets gaze draw and measure itself: `.plot()`, `.aoi()`, and in a notebook a drawing unasked.
+"""What lets gaze draw, measure and tabulate itself: `.plot()`, `.aoi()`, `.to_pandas()`; in a notebook unasked.
 
-These are the imports that point up: drawing and statistics lie above, and are loaded when they are called for.
+Here are the imports that point up: drawing and statistics lie above, and are loaded when they are called for.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stdiffeye.errors import InputError
+
 if TYPE_CHECKING:
+    import pandas
+    import polars
     from matplotlib.axes import Axes
 
+    from stdiffeye.gaze.tidy import TableName
     from stdiffeye.statistics.aoi import AreaReport
 
 
@@ -52,6 +57,62 @@ class Drawable:
 
         gaze: Any = self
         return measure_areas(gaze, areas, **options)
+
+    def to_pandas(self, table: TableName = "fixations") -> pandas.DataFrame:
+        """Its fixations, saccades or samples as a pandas table; see `stdiffeye.gaze.tidy`.
+
+        Parameters
+        ----------
+        table : "fixations", "saccades" or "samples"
+            What a row is.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per fixation, saccade or sample.
+
+        Raises
+        ------
+        InputError
+            Where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_pandas needs pandas: pip install pandas") from None
+        return pandas.DataFrame(self._tidy(table))
+
+    def to_polars(self, table: TableName = "fixations") -> polars.DataFrame:
+        """Its fixations, saccades or samples as a polars table; see `stdiffeye.gaze.tidy`.
+
+        Parameters
+        ----------
+        table : "fixations", "saccades" or "samples"
+            What a row is.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row per fixation, saccade or sample.
+
+        Raises
+        ------
+        InputError
+            Where polars is not installed.
+        """
+        try:
+            import polars
+        except ImportError:
+            raise InputError("to_polars needs polars: pip install polars") from None
+        words = {"name": polars.String, "task": polars.String, "subject": polars.String}
+        columns = {key: values.tolist() if key in words else values for key, values in self._tidy(table).items()}
+        return polars.DataFrame(columns, schema_overrides=words, nan_to_null=True)
+
+    def _tidy(self, table: TableName) -> dict[str, Any]:
+        from stdiffeye.gaze.tidy import tidy_table
+
+        gaze: Any = self
+        return tidy_table(gaze, table)
 
     def _repr_png_(self) -> bytes | None:
         from stdiffeye.plotting import png

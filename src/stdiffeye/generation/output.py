@@ -20,6 +20,8 @@ from stdiffeye.generation.request import OutputOptions, Request
 from stdiffeye.generation.trained import Generated, Model, load, pictures_in
 from stdiffeye.io.bids_write import Screen, write_bids
 from stdiffeye.io.scanpath_json import write_scanpaths
+from stdiffeye.io.tidy_csv import write_tidy
+from stdiffeye.plotting.heatmap_files import write_heatmaps
 from stdiffeye.plotting.overview import overviews
 from stdiffeye.progress import track
 
@@ -68,7 +70,7 @@ def generate(
     sources : path or sequence of paths
         Pictures, folders of pictures, or stores; of a store each picture has its own task, viewing time and style.
     out : path, optional
-        Folder to write scanpaths.json, trajectories.csv and pictures of the gaze to.
+        Folder to write scanpaths.json, fixations.csv, saccades.csv, trajectories.csv and pictures of the gaze to.
     model : str, path or Model, optional
         A shipped model, a run's folder or a loaded model; by default `freeview`, or `search` where there is a task.
     request : Request, optional
@@ -116,6 +118,10 @@ def write_output(out: Path, trials: list[Trial], output: OutputOptions, quiet: b
         write_trajectories(out, trials)
     else:
         write_scanpaths(out / SCANPATHS, trials)
+    write_tidy(out / "fixations.csv", trials, "fixations")
+    write_tidy(out / "saccades.csv", trials, "saccades")
+    if output.heatmap:
+        write_heatmaps(out, trials)
     if output.parquet:
         write_parquet(out, trials)
     if output.bids:

@@ -70,10 +70,12 @@ class Request:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """Which files are written of generated gaze, besides scanpaths.json."""
+    """Which files are written of generated gaze, besides scanpaths.json, fixations.csv and saccades.csv."""
 
     trajectories: bool = True
     """Trajectories too; scanpaths alone are faster."""
+    heatmap: bool = False
+    """Also write the density of fixations as data: .npy and a grey PNG per picture."""
     parquet: bool = False
     """Also write trajectories.parquet (extra `tables`)."""
     bids: bool = False

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stdiffeye.files import atomic_write
+from stdiffeye.gaze import Trial
+from stdiffeye.gaze.tidy import TableName, tidy_table
 
 DECIMALS = {"_px": 1, "_ms": 1, "_deg": 3, "_deg_s": 1, "share": 4, "_hz": 1}
 OTHER_DECIMALS = 4
+ALWAYS = ("name", "task", "subject")
 
 
 def write_rows(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -30,6 +33,18 @@ def write_rows(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([cell(row.get(column), column) for column in columns] for row in listed)
+
+
+def write_tidy(path: str | Path, trials: Sequence[Trial], table: TableName) -> None:
+    """Write fixations, saccades or samples of trials as CSV; columns that are unknown throughout are left out."""
+    columns = {
+        key: [cell(value, key) for value in values.tolist()] for key, values in tidy_table(trials, table).items()
+    }
+    known = {key: cells for key, cells in columns.items() if any(cells) or key in ALWAYS}
+    with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(known)
+        writer.writerows(zip(*known.values(), strict=True))
 
 
 def cell(value: Any, column: str = "") -> str:

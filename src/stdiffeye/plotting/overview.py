@@ -40,12 +40,17 @@ def overviews(
     """
     written: list[Path] = []
     for (name, task), group in track(list(by_stimulus(trials).items())[:MOST_PICTURES], "drawing", quiet=quiet):
-        stem = out / (f"{Path(name).stem}-{task}" if task else Path(name).stem).replace(" ", "-")
+        stem = out / stimulus_stem(name, task)
         if pictures:
             written += _pictures(group, stem)
         if replays:
             written.append(replay(group, group[0].picture, Path(f"{stem}-replay.html")))
     return written
+
+
+def stimulus_stem(name: str, task: str) -> str:
+    """What the files of one stimulus are called: `kitchen-microwave`."""
+    return (f"{Path(name).stem}-{task}" if task else Path(name).stem).replace(" ", "-")
 
 
 def _pictures(group: list[Trial], stem: Path) -> list[Path]:
