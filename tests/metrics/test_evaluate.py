@@ -18,7 +18,9 @@ from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import write_scanpaths
 from stdiffeye.metrics import MAIN_METRICS, Evaluator, evaluate, gap_closed, read_clusters
+from stdiffeye.metrics.result import Estimate
 from stdiffeye.metrics.semantics import read_map
+from stdiffeye.metrics.tables import stated_gap
 
 DEFAULT = [name for name in MAIN_METRICS if not name.startswith("SSS")]
 
@@ -463,3 +465,37 @@ def test_reference_rows_of_osie_are_those_known(real_data: Path) -> None:
         for metric, value in zip(metrics, values, strict=True):
             tolerance = 0.15 if name == "centre" else 0.08  # whose noise is only known to be biased to the centre
             assert result.value(name, "crps", metric) == pytest.approx(value, rel=tolerance), (name, metric)
+
+
+def test_a_gap_is_stated_only_where_its_interval_is_narrow(make_trials) -> None:
+    assert stated_gap(Estimate(0.5, 0.31, 0.7, 9, 0)) == "50 % (31 to 70)"
+    assert stated_gap(Estimate(0.5, 0.3, 0.7, 9, 0)) == "not decidable here (30 to 70)"
+    assert stated_gap(Estimate(0.5, math.nan, math.nan, 9, 0)) == "50 % (no interval)"
+    human, ours = (make_trials(seed=seed, stimuli=3, noise_px=200) for seed in (0, 3))
+    wide = evaluate(human, {"ours": ours}, metrics=["LD", "DTW"])
+    gap = wide.gap_closed["ours"]["crps"]["mean"]
+    assert gap.high - gap.low > 0.4
+    assert "not decidable here" in str(wide)
+    assert "n.d." in str(wide)
+
+
+def test_systems_stand_beside_humans_and_shuffled_humans_with_paired_intervals(make_trials) -> None:
+    result = evaluate(make_trials(), {"ours": make_trials(seed=3)}, metrics=["DTW"], protocols=["crps"])
+    rows = {row.second: row for row in result.to_references}
+    assert rows.keys() == {"human", "shuffled"}
+    for other, row in rows.items():
+        ours, theirs = (result[name]["crps"]["DTW"] for name in ("ours", other))
+        assert row.value == pytest.approx(ours.value - theirs.value)
+        assert row.low <= row.value <= row.high
+        assert ours.per_stimulus is not None
+        assert theirs.per_stimulus is not None
+        apart = ours.per_stimulus - theirs.per_stimulus  # paired: no wider than what the differences vary
+        assert row.high - row.low < 6 * apart.std() / np.sqrt(len(apart)) + 1e-9
+    assert "ours − shuffled" in str(result)
+    assert result.to_dict()["viewers"] == result.viewers > 1
+
+
+def test_representative_samples_are_refused(make_trials) -> None:
+    chosen = [replace(trial, details={"sampling": "representative"}) for trial in make_trials(seed=3)]
+    with pytest.raises(InputError, match=r"'ours' holds representative samples, .*leave out --representative"):
+        evaluate(make_trials(), {"ours": chosen}, metrics=["DTW"])

@@ -200,8 +200,9 @@ def test_a_recording_is_shown_beside_and_scored(visit, photo, tmp_path):
     assert page.inner_text("#compare-error") == "Choose a recording first."
     page.set_input_files("#recording", tmp_path / "people.json")
     page.get_by_role("button", name="Compare").click()
-    page.get_by_text("2 recorded viewers, shown beside the model's.").wait_for()
-    assert page.locator("#score-table thead th").all_inner_texts() == ["Metric", "model", "human", "centre"]
+    page.get_by_text("2 recorded viewers beside 3 generated (independent samples).").wait_for()
+    titles = page.locator("#score-table thead th").all_inner_texts()
+    assert titles == ["Metric", "model", "human", "centre", "model − human (95 %)"]
     assert page.locator("#score-table tbody tr").count() == 7
     left, right = (page.locator(f"#{name}").bounding_box() for name in ("stage", "human-stage"))
     assert left["y"] == right["y"]

@@ -49,6 +49,21 @@ def test_people_are_shown_counted_and_scored_beside_the_model(compared):
     counts = next(row for row in found["statistics"] if row["name"] == "fixation_count")
     assert counts["sides"]["human"] | {"shares": 0} == {"n": 3, "shares": 0, "mean": 4, "median": 4, "sd": 0}
     assert found["notes"] == []
+    assert (found["estimator"], found["sampling"], found["counts"]) == ("fair", "independent", {"human": 3, "model": 3})
+    for row in found["scores"]:
+        apart, values = row["model_minus_human"]["crps"], row["values"]["crps"]
+        assert apart["value"] == pytest.approx(values["model"] - values["human"])
+        assert apart["low"] <= apart["value"] <= apart["high"]
+
+
+def test_representative_viewers_are_shown_but_not_scored(client, picture):
+    asked = {"samples": 2, "seconds": 1, "seed": 1, "representative": "true"}
+    job = client.post("/api/generate", files={"picture": ("street.jpg", picture)}, data=asked).json()["id"]
+    recording = {"recording": ("people.json", as_json(people(viewers=3)))}
+    found = client.post(f"/api/jobs/{job}/compare", files=recording).json()
+    assert len(found["viewers"]) == 3
+    assert found["scores"] == []
+    assert "not scored" in found["notes"][0]
 
 
 def test_scores_are_those_of_the_metrics(app, compared, job):

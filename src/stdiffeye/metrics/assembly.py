@@ -61,9 +61,13 @@ def assemble(
     gaps = {name: _with_mean(table) for name, table in closed.items()}
     pairs = list(combinations(rows, 2)) if compare else []
     differences = [row for pair in pairs for row in (*_differences(*pair, averages), *_gap_differences(*pair, closed))]
+    beside = [(name, other) for name in rows for other in ("human", "shuffled") if other in references]
+    to_references = [row for pair in beside for row in _differences(*pair, averages)]
     described = {**vars(settings), "metrics": [spec.name for spec in humans.chosen]}
     described["protocols"] = list(settings.protocols)
-    return Result(systems, references, gaps, differences, keys, described, notes, humans.context.centres_px)
+    viewers = len(humans.paths) / len(keys)
+    centres = humans.context.centres_px
+    return Result(systems, references, gaps, differences, keys, described, notes, centres, to_references, viewers)
 
 
 def _averages(row: Row, settings: EvaluationSettings, weights: Floats) -> Table:

@@ -54,7 +54,8 @@ def evaluate(
     Raises
     ------
     InputError
-        For unknown settings, when no stimulus is shared, or when the comparison would not fit in memory.
+        For unknown settings, representative samples, when no stimulus is shared, or when the comparison would not fit
+        in memory.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def evaluate(
     _check_names(generated, chosen)
     asked = chosen.specs(semantics is not None)
     human_groups = grouped(human, "the human file")
-    systems = {name: grouped(trials, f"{name!r}") for name, trials in generated.items()}
+    systems = {name: grouped(_independent(trials, name), f"{name!r}") for name, trials in generated.items()}
     keys, notes = matched(human_groups, systems)
     reading = Reading(chosen.mode, chosen.max_fixations, chosen.rate_hz, chosen.compat is not None)
     paths = to_paths(human_groups, keys, reading, "the human file")
@@ -167,6 +168,17 @@ def _references(settings: EvaluationSettings, humans: Humans, notes: list[str]) 
         notes.append("one stimulus only: no reference rows, since shuffled humans need another picture")
         return ()
     return REFERENCES
+
+
+def _independent(trials: Iterable[Trial], name: str) -> list[Trial]:
+    """Refuse samples that say that they were chosen together: a score of them would be a score of the choice."""
+    found = list(trials)
+    if any(trial.details.get("sampling") == "representative" for trial in found):
+        raise InputError(
+            f"{name!r} holds representative samples, which were chosen to cover human gaze and are not scored: "
+            "generate independent ones (leave out --representative)"
+        )
+    return found
 
 
 def _check_names(generated: Mapping[str, Any], settings: EvaluationSettings) -> None:

@@ -123,6 +123,10 @@ class Result:
         What was left out and why.
     centres_px : sequence of ndarray, (C, 2)
         Per stimulus the cluster centres that SS used, px of the 512×384 frame.
+    to_references : list of Difference
+        Of each system from the rows human and shuffled, paired over stimuli.
+    viewers : float
+        Human scanpaths per stimulus, on average.
     """
 
     systems: dict[str, dict[str, dict[str, Estimate]]]
@@ -133,6 +137,8 @@ class Result:
     settings: dict[str, Any]
     notes: list[str] = field(default_factory=list)
     centres_px: Sequence[Floats] = ()
+    to_references: list[Difference] = field(default_factory=list)
+    viewers: float = math.nan
 
     def __getitem__(self, name: str) -> dict[str, dict[str, Estimate]]:
         return self.systems[name]
@@ -169,8 +175,10 @@ class Result:
             "systems": _dicts(self.systems, keys),
             "gap_closed": _dicts(self.gap_closed, None),
             "comparisons": [row.to_dict() for row in self.comparisons],
+            "to_references": [row.to_dict() for row in self.to_references],
             "references": list(self.references),
             "stimuli": len(self.stimuli),
+            "viewers": _plain(self.viewers),
             "settings": self.settings,
             "notes": self.notes,
         }

@@ -5,14 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from stdiffeye.metrics.result import GAP, Estimate, Result
+from stdiffeye.metrics.result import GAP, Difference, Estimate, Result
 from stdiffeye.metrics.spec import METRICS
 
 DECIMALS = 3
 ABSENT = "—"
 PROTOCOL_TITLES = {"crps": "CRPS", "mean": "Mean", "best": "Best-of-N", "kld": "KLD"}
 MODE_TITLES = {"scanpath": "Scanpath", "extracted": "Trajectory (extracted)", "pointwise": "Trajectory (pointwise)"}
+DECIDABLE = 0.4
+"""Widest interval of a gap closed that is stated. The ratio explodes where shuffled humans score almost like humans."""
+UNDECIDED = "not decidable here"
 Mark = Callable[[str, int], str]
+
+
+def stated_gap(one: Estimate) -> str:
+    """State a gap closed in per cent with its interval, or that it is not decidable.
+
+    Parameters
+    ----------
+    one : Estimate
+        A gap closed, 0 … 1.
+
+    Returns
+    -------
+    str
+        Value and interval in per cent; "not decidable here" where the interval is 40 points wide or wider.
+
+    Examples
+    --------
+    >>> stated_gap(Estimate(0.61, 0.52, 0.7, n=60, undefined=0))
+    '61 % (52 to 70)'
+    >>> stated_gap(Estimate(1.99, 1.58, 3.26, n=60, undefined=0))
+    'not decidable here (158 to 326)'
+    """
+    if math.isnan(one.value):
+        return ABSENT
+    if math.isnan(one.low):
+        return f"{100 * one.value:z.0f} % (no interval)"
+    interval = f"({100 * one.low:z.0f} to {100 * one.high:z.0f})"
+    return f"{100 * one.value:z.0f} % {interval}" if _decidable(one) else f"{UNDECIDED} {interval}"
+
+
+def _decidable(one: Estimate) -> bool:
+    """Whether the interval is narrow enough, to a billionth; an absent one is not wide."""
+    return not one.high - one.low >= DECIDABLE - 1e-9
 
 
 def columns(result: Result, protocol: str) -> list[str]:
@@ -145,20 +181,51 @@ def _head(result: Result) -> str:
     first = f", first {cut} fixations" if cut and result.settings["mode"] != "pointwise" else ""
     average = "mean over stimuli" if result.settings["average"] == "stimulus" else "pooled over stimuli"
     fair = ", fair CRPS" if result.settings["estimator"] == "fair" else ""
-    return f"{mode}{rate} comparison on {len(result.stimuli)} stimuli, 512×384 px{first}, {average}{fair}{compat}"
+    viewers = "" if math.isnan(result.viewers) else f" × {result.viewers:.3g} viewers"
+    counts = f"{len(result.stimuli)} stimuli{viewers}"
+    return f"{mode}{rate} comparison on {counts}, 512×384 px{first}, {average}{fair}{compat}"
 
 
 def _gaps(result: Result, protocol: str) -> str:
     metrics = columns(result, protocol)
     rows = [[f"gap closed, {PROTOCOL_TITLES[protocol]}", *(METRICS[metric].title for metric in metrics), "mean"]]
     for name, gaps in result.gap_closed.items():
-        found = [gaps.get(protocol, {}).get(metric) for metric in [*metrics, "mean"]]
-        rows.append([name, *(ABSENT if one is None or math.isnan(one.value) else f"{one.value:.0%}" for one in found)])
-    return _aligned(rows)
+        found = gaps.get(protocol, {})
+        mean = found.get("mean")
+        rows.append([name, *(_gap_cell(found.get(metric)) for metric in metrics)])
+        rows[-1].append(ABSENT if mean is None else stated_gap(mean))
+    undecided = any("n.d." in row for row in rows)
+    note = f"\nn.d.: {UNDECIDED}, an interval of {100 * DECIDABLE:.0f} points or wider" if undecided else ""
+    return _aligned(rows) + note
+
+
+def _gap_cell(one: Estimate | None) -> str:
+    if one is None or math.isnan(one.value):
+        return ABSENT
+    return f"{one.value:z.0%}" if _decidable(one) else "n.d."
+
+
+def _to_references(result: Result) -> str:
+    """CRPS of the systems minus that of humans and of shuffled humans, with paired intervals; "" for none."""
+    metrics = columns(result, "crps") if "crps" in result.settings["protocols"] else []
+    found = {(one.first, one.second, one.metric): one for one in result.to_references if one.protocol == "crps"}
+    pairs = list(dict.fromkeys((one.first, one.second) for one in result.to_references))
+    rows = [["difference of CRPS, paired", *(f"{first} − {second}" for first, second in pairs)]]
+    for metric in metrics:
+        rows.append([_title(metric, "crps"), *(_difference_cell(found.get((*pair, metric))) for pair in pairs)])
+    return _aligned(rows) if pairs and metrics else ""
+
+
+def _difference_cell(one: Difference | None) -> str:
+    if one is None or math.isnan(one.value):
+        return ABSENT
+    interval = "" if math.isnan(one.low) else f" [{one.low:z.3g}, {one.high:z.3g}]"
+    return f"{one.value:+z.3g}{interval}"
 
 
 def _footers(result: Result) -> list[str]:
-    blocks = []
+    beside = _to_references(result)
+    blocks = [beside] if beside else []
     if result.comparisons:
         rows = [["paired bootstrap", "protocol", "metric", "difference", "95 %", "p", "better"]]
         for one in result.comparisons:

@@ -1,12 +1,15 @@
 """The user's own recording of the picture: read, placed over it, and the model scored against it.
 
 Every recorded viewer is a truth of its own. A row of scores holds, for each metric, the mean over these viewers of
-CRPS, mean and best of a whole set of gaze against the one viewer:
+fair CRPS, mean and best of a whole set of gaze against the one viewer:
 
 * `model`: the generated viewers.
 * `human`: the other recorded viewers (where there are at least two).
 * `centre`: the generated viewers' numbers and durations of fixations, but places drawn from a Gaussian with the mean
   and the standard deviation of all recorded fixations: what can be had without seeing the picture.
+
+Beside CRPS stands model − human with a paired 95 % interval over the recorded viewers. Representative samples are shown
+but not scored. Where a row has a single scanpath, CRPS is the one as printed, since the fair one is undefined.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ RECORDINGS = (".asc", ".txt")
 PROTOCOLS = ("crps", "mean", "best")
 NAMES_SHOWN = 5
 CENTRE_SEED = 0
+NOT_SCORED = "Representative viewers are not independent: they are shown but not scored. Generate without that option."
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,18 @@ def compare(result: JobResult, upload: Upload, most_trials: int) -> dict[str, An
         raise InputError(f"the file holds {len(found)} viewers of this picture; at most {most_trials} are compared")
     human = [_onto(trial, frame) for trial in found]
     human = [replace(one, name=result.name, task=result.request.task, details={}) for one in human]
-    scored = scores(human, result.trials)
-    return {
+    shown = {
         "viewers": viewers_as_json(human),
         "statistics": statistics({"model": result.trials, "human": human}),
-        "scores": _table(scored),
-        # Every viewer is a stimulus here, which says nothing about the recording; KLD is not asked for.
-        "notes": [note for note in scored.notes if "KLD" not in note],
+        "sampling": result.request.sampling,
+        "counts": {"human": len(human), "model": len(result.trials)},
     }
+    if result.request.sampling == "representative":
+        return shown | {"scores": [], "notes": [NOT_SCORED]}
+    scored = scores(human, result.trials)
+    # Every viewer is a stimulus here, which says nothing about the recording; KLD is not asked for.
+    notes = [note for note in scored.notes if "KLD" not in note]
+    return shown | {"scores": _table(scored), "estimator": scored.settings["estimator"], "notes": notes}
 
 
 def scores(human: Sequence[Trial], generated: Sequence[Trial]) -> Result:
@@ -78,7 +86,16 @@ def scores(human: Sequence[Trial], generated: Sequence[Trial]) -> Result:
         ]
     systems["centre"] = _for_each(_centred(human, generated), names)
     wanted = [name for name in GAP_METRICS if timed or not METRICS[name].needs_duration]
-    return evaluate(human, systems, metrics=wanted, protocols=PROTOCOLS, replicates=0, references=False)
+    fair = len(generated) > 1 and len(human) != 2  # with two viewers the row human is of one scanpath
+    return evaluate(
+        human,
+        systems,
+        compare=True,
+        metrics=wanted,
+        protocols=PROTOCOLS,
+        estimator="fair" if fair else "printed",
+        references=False,
+    )
 
 
 def _read(upload: Upload, frame: Frame) -> Sequence[Trial]:
@@ -172,6 +189,7 @@ def _table(result: Result) -> list[dict[str, Any]]:
             "title": METRICS[name].title,
             "better": METRICS[name].direction,
             "values": {protocol: _values(result, protocol, name) for protocol in PROTOCOLS},
+            "model_minus_human": {protocol: _difference(result, protocol, name) for protocol in PROTOCOLS},
         }
         for name in names
     ]
@@ -180,3 +198,11 @@ def _table(result: Result) -> list[dict[str, Any]]:
 def _values(result: Result, protocol: str, metric: str) -> Mapping[str, float | None]:
     found = {side: result.value(side, protocol, metric) for side in result.systems}
     return {side: value if np.isfinite(value) else None for side, value in found.items()}
+
+
+def _difference(result: Result, protocol: str, metric: str) -> Mapping[str, float | None] | None:
+    """Model − human with its paired interval; None where one viewer was recorded."""
+    for one in result.comparisons:
+        if (one.first, one.second, one.protocol, one.metric) == ("model", "human", protocol, metric):
+            return {key: value for key, value in one.to_dict().items() if key in ("value", "low", "high")}
+    return None

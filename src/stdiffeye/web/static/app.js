@@ -101,7 +101,7 @@ async function compare(event) {
     const found = await api.compare(asking, form);
     if (asking !== job) return;
     showPeople(found);
-    say("compare-status", `${found.viewers.length} recorded viewer${found.viewers.length > 1 ? "s" : ""}, shown beside the model's.`);
+    say("compare-status", `${found.viewers.length} recorded viewer${found.viewers.length > 1 ? "s" : ""} beside ${found.counts.model} generated (${found.sampling} samples).`);
   } catch (error) { say("compare-status", ""); say("compare-error", error.message); }
 }
 

@@ -44,13 +44,18 @@ export class FixationTable {
 
 /** Scores: a line per metric, a column per side; the best of model and centre is marked. */
 export function showScores(scores, protocol) {
+  by("protocol").disabled = !scores.length;
+  if (!scores.length) { by("score-table").replaceChildren(); return; }
   const sides = Object.keys(scores[0].values[protocol]);
   const lines = scores.map((metric) => {
     const values = metric.values[protocol], lower = metric.better === "lower";
     const rivals = ["model", "centre"].map((side) => values[side]).filter((value) => value !== null && value !== undefined);
     const best = lower ? Math.min(...rivals) : Math.max(...rivals);
     const cells = sides.map((side) => make("td", { className: side !== "human" && values[side] === best ? "best" : "" }, number(values[side])));
+    const apart = metric.model_minus_human[protocol];
+    if (apart) cells.push(make("td", {}, `${number(apart.value)} (${number(apart.low)} to ${number(apart.high)})`));
     return row("td", [make("th", { scope: "row" }, `${metric.title} ${lower ? "↓" : "↑"}`), ...cells]);
   });
-  by("score-table").replaceChildren(head(["Metric", ...sides]), make("tbody", {}, ...lines));
+  const titles = sides.includes("human") ? [...sides, "model − human (95 %)"] : sides;
+  by("score-table").replaceChildren(head(["Metric", ...titles]), make("tbody", {}, ...lines));
 }
