@@ -38,7 +38,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_was_trained_looks_like_people_on_unseen_pictures(run, tmp_path, capsys):
     store = run.parent / "scanpaths"
     stdiffeye("generate", store, "--split", "test", "--model", run, "--out", tmp_path, "--no-plots", "--samples", 6)
-    assert capsys.readouterr().out == f"Gaze of 6 viewers for 4 pictures is in {tmp_path}\n"
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"Gaze of 6 viewers for 4 pictures is in {tmp_path}", f"Look at {tmp_path / 'fixations.csv'}"]
     systems = ("--generated", f"ours={tmp_path / 'scanpaths.json'}", "--protocols", "crps")
     stdiffeye("evaluate", "--human", store, "--split", "test", *systems, "--out", tmp_path / "r.json", "--quiet")
     gap = json.loads((tmp_path / "r.json").read_text())["gap_closed"]

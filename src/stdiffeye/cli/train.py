@@ -9,6 +9,8 @@ Broken off, the same command with --resume goes on. Several processes: torchrun 
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,8 +80,26 @@ def run(args: TrainArgs) -> None:
         quiet=args.quiet,
     )
     if not args.quiet:
-        tuned = folder / "encoder" / "best.safetensors"
-        use = f"generate PICTURE --model {folder}"
-        if tuned.is_file():
-            use = f"train coarse-to-fine STORE --set encoder=efficientnet-lite0:{tuned}"
-        print(f"The run is in {folder}: try `stdiffeye {use}`")
+        print(f"The run is in {folder}: try `{next_command(folder, args.stores)}`")
+
+
+def next_command(run: Path, stores: Sequence[Path]) -> str:
+    """A command that works with the run as it is: a picture of the stores, and what the run can generate."""
+    from stdiffeye.generation import load
+
+    tuned = run / "encoder" / "best.safetensors"
+    if tuned.is_file():
+        return f"stdiffeye train coarse-to-fine {stores[0]} --set encoder=efficientnet-lite0:{tuned} --out runs/mine"
+    words = ["stdiffeye", "generate", *_picture_and_task(stores), "--model", str(run), "--out", "gaze"]
+    return shlex.join(words if load(run).generates_trajectories else [*words, "--no-trajectories"])
+
+
+def _picture_and_task(stores: Sequence[Path]) -> list[str]:
+    from stdiffeye.data.batches import stimuli_of
+    from stdiffeye.data.store import Store
+
+    stimuli = (one for store in stores for one in stimuli_of(Store.open(store), None) if one.picture is not None)
+    first = next(stimuli, None)
+    if first is None:
+        return ["PICTURE"]
+    return [str(first.picture), *(["--task", first.task] if first.task else [])]

@@ -18,9 +18,16 @@ from stdiffeye.version import __version__
 CARD_FILE = "card.md"
 
 
-def write_card(out: Path, config: SystemConfig, stages: Mapping[str, TrainableSystem], stores: Sequence[Store]) -> None:
-    """Write the card of the run in `out`; `stages` are those that it has trained."""
+def write_card(
+    out: Path,
+    config: SystemConfig,
+    stages: Mapping[str, TrainableSystem],
+    stores: Sequence[Store],
+    notes: Sequence[str] = (),
+) -> None:
+    """Write the card of the run in `out`; `stages` are those that it has trained, `notes` what was said before."""
     sections = [f"# {out.resolve().name}", config.about, _table(out, config, stages)]
+    sections += [f"Note: {note}." for note in notes]
     sections += ["## Data", "\n".join(_cited(store) for store in stores)]
     sections += [f"## {name}\n\n{_head(stage)}" for name, stage in stages.items()]
     write_text(out / CARD_FILE, "\n\n".join(section for section in sections if section) + "\n")

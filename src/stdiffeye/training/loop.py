@@ -53,6 +53,10 @@ class Setting:
     quiet: bool = False
     tensorboard: bool = False
 
+    def seconds_left(self, spent_s: float) -> float:
+        """Of the minutes, when so many seconds are spent; infinite where steps alone end the training."""
+        return math.inf if self.minutes is None else 60 * self.minutes - spent_s
+
 
 def fit(
     name: str,
@@ -77,9 +81,9 @@ def fit(
     )
     batches = system.batches(sources, "train", plan, augment=True)
     began = setting.clock() - progress.seconds
-    steps = track(
-        range(progress.step, config.steps), f"training {name}", config.steps, progress.step, setting.quiet or log.silent
-    )
+    ahead, quiet = range(progress.step, config.steps), setting.quiet or log.silent
+    left_s = lambda: setting.seconds_left(setting.clock() - began)  # noqa: E731
+    steps = track(ahead, f"training {name}", config.steps, progress.step, quiet, left_s)
     for step in steps:
         done = _share_done(step, setting.clock() - began, config, setting)
         if done >= 1:

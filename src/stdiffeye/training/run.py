@@ -33,6 +33,13 @@ from stdiffeye.systems.presets import (
     to_plain,
 )
 from stdiffeye.systems.step_random import Ranks
+from stdiffeye.training.borrowed_stage import (
+    copy_trajectory_stage,
+    lacks_samples,
+    lender_of,
+    with_trajectory_stage,
+    without_trajectory_stage,
+)
 from stdiffeye.training.card import write_card
 from stdiffeye.training.checkpoint import load_weights
 from stdiffeye.training.loop import Setting, fit
@@ -84,11 +91,11 @@ def train(
     names = [only] if only else list(config.stages)
     if only and only not in config.stages:
         raise InputError(f"{config.system} has no stage {only!r}: it has {', '.join(config.stages)}")
+    config, names, notes = _with_borrowed(config, names, opened, out)
     torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
     stages = config.build()
     with_encoder = replace(config, encoder=located(config.encoder, out))
     sources_of = {name: _sources(with_encoder, opened, cache, stages[name].needs_pictures) for name in names}
-    notes: list[str] = []
     for name in names:  # what does not fit is said before hours are spent on another stage
         notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
         if config.start_from and not resume:
@@ -110,10 +117,20 @@ def train(
         fit(name, stage, sources, settings, setting, validator(stage, sources, settings))
     if ranks.rank == 0:
         trained = {name: stage for name, stage in stages.items() if (out / name).is_dir()}
-        write_card(out, config, trained, opened)
+        write_card(out, config, trained, opened, notes)
     if ranks.world > 1:
         dist.destroy_process_group()
     return out
+
+
+def _with_borrowed(
+    config: SystemConfig, names: list[str], stores: Sequence[Store], out: Path
+) -> tuple[SystemConfig, list[str], list[str]]:
+    """Configuration, stages to train and notes, where a stage is taken from a shipped model for want of samples."""
+    if names == ["scanpath"] or not lacks_samples(config, stores):
+        return config, names, []
+    names, lender = without_trajectory_stage(names, stores), lender_of(config)
+    return with_trajectory_stage(config, read_run(lender)), names, [copy_trajectory_stage(lender, out)]
 
 
 def _check_fit(name: str, stage: TrainableSystem, sources: Sources, config: TrainConfig, ranks: Ranks) -> list[str]:
