@@ -10,6 +10,7 @@ import difflib
 import os
 import sys
 import typing
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -48,6 +49,7 @@ def main(arguments: list[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
+    plain, warnings.formatwarning = warnings.formatwarning, _warning
     try:
         sys.exit(_run(words))
     except KeyboardInterrupt:
@@ -57,6 +59,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(0)
     except (InputError, OSError, MemoryError) as error:
         _fail(_one_line(error), 2, debug)
+    finally:
+        warnings.formatwarning = plain
 
 
 def _run(words: list[str]) -> int:
@@ -138,6 +142,11 @@ def overview() -> str:
     width = max(map(len, VERBS), default=0)
     verbs = (f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items())
     return "\n".join([USAGE, "", EXAMPLE, "", *verbs])
+
+
+def _warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """A warning in one line, without the line of source that it comes from."""
+    return f"stdiffeye: warning: {' '.join(str(message).split())}\n"
 
 
 def _one_line(error: BaseException) -> str:

@@ -49,7 +49,8 @@ def run(args: GenerateArgs) -> None:
     if not args.quiet:
         _note_of_short_gaze(trials, args.request.seconds)
         count = len({trial.key for trial in trials})
-        print(f"Gaze of {args.request.samples} viewers for {count} picture{'s' * (count > 1)} is in {args.out}")
+        viewers = f"{args.request.samples} viewer{'s' * (args.request.samples > 1)}"
+        print(f"Gaze of {viewers} for {count} picture{'s' * (count > 1)} is in {args.out}")
         print(f"Look at {_to_open(trials[0], args)}")
 
 

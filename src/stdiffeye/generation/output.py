@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,6 +106,9 @@ def generate(
     if not wanted:
         raise InputError("name a picture, a folder or a store: `stdiffeye generate photo.jpg`")
     model = model if isinstance(model, Model) else load(model, request.task)
+    match = model.match_target(request.task) if request.task and not quiet else None
+    if match is not None and match.verdict == "trained":  # of other words the model itself warns
+        print(f"note: {match}", file=sys.stderr)
     generated = track(_generated(model, wanted, output.trajectories), "generating", total=len(wanted), quiet=quiet)
     trials = [trial for one in generated for trial in one]
     if out is not None:

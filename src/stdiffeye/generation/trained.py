@@ -10,6 +10,7 @@ Scanpath(10 fixations, 2.81 s, 1024×768 px)
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from stdiffeye.encoders.picture import Picture
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory
 from stdiffeye.generation.request import Request
+from stdiffeye.generation.targets import TargetMatch, match_target, nearest_style, targets_of
 from stdiffeye.io.pictures import PICTURE_SUFFIXES
 from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.systems.base import Generated, Likelihood, Query, SamplingOptions, TrainableSystem
@@ -105,8 +107,14 @@ class Sampling:
 class Model:
     """A trained system. Make one with `load`."""
 
-    def __init__(self, config: SystemConfig, stages: dict[str, TrainableSystem], name: str) -> None:
-        self.config, self.stages, self.name = config, stages, name
+    def __init__(
+        self,
+        config: SystemConfig,
+        stages: dict[str, TrainableSystem],
+        name: str,
+        targets: tuple[str, ...] | None = None,
+    ) -> None:
+        self.config, self.stages, self.name, self.targets = config, stages, name, targets
         self.encoder = picture_encoder(config.encoder) if self.first.needs_pictures else None
 
     def __repr__(self) -> str:
@@ -269,17 +277,32 @@ class Model:
 
         return [Generated.of(one, paths[seed]) for seed, one in zip(seeds, sampling.share(move, seeds), strict=True)]
 
+    def match_target(self, task: str) -> TargetMatch | None:
+        """How near a task is to the targets that the model was trained on; None where these are not known."""
+        return None if self.targets is None else match_target(task, self.name, self.targets, self.config.text)
+
     def _text_embedding(self, task: str) -> torch.Tensor:
         if not task:
             return torch.zeros(1, TEXT_WIDTH)
+        match = self.match_target(task)
+        if match is not None and match.verdict != "trained":
+            warnings.warn(str(match), stacklevel=2)
         return text_encoder(self.config.text).encode(task)[None]
 
-    def _style(self, style: str | None) -> str:
+    def nearest_style(self, style: str | None) -> str:
+        """The style itself where the model knows it, else the nearest one; None stands for the default."""
+        default = self.config.default_style or (self.styles[0] if self.styles else "")
         if style is None:
-            return self.config.default_style or (self.styles[0] if self.styles else "")
-        if style and style not in self.styles:
-            raise InputError(f"{self.name} has no style {style!r}: it has {', '.join(self.styles) or 'none'}")
-        return style
+            return default
+        return style if not style or style in self.styles else nearest_style(style, self.styles, default)
+
+    def _style(self, style: str | None) -> str:
+        used = self.nearest_style(style)
+        if style is not None and used != style:
+            known = ", ".join(self.styles) or "none"
+            instead = f"that of {used!r} is used" if used else "it is left out"
+            warnings.warn(f"{self.name} has no style {style!r}: {instead}; it has {known}", stacklevel=2)
+        return used
 
 
 def load(name_or_path: str | Path | None = None, task: str = "", device: str = "cpu") -> Model:
@@ -297,7 +320,8 @@ def load(name_or_path: str | Path | None = None, task: str = "", device: str = "
             continue
         load_weights(path, stage)
         stage.eval().requires_grad_(False).to(device)
-    return Model(replace(config, encoder=located(config.encoder, folder)), stages, folder.name)
+    located_config = replace(config, encoder=located(config.encoder, folder))
+    return Model(located_config, stages, folder.name, targets_of(folder, config))
 
 
 def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:

@@ -99,6 +99,8 @@ class Description:
     a picture fills the screen. Gaze is then measured in the picture's px."""
     task: str = ""
     """What was looked for, when it is the same in all trials."""
+    targets: tuple[str, ...] = ()
+    """What was searched for in the trials, where the set is of visual search."""
     ordered: bool = True
     """False where the data say where people fixate but not in which order; only the encoder learns from such a set."""
     first_fixation: str = ""
@@ -172,6 +174,7 @@ def _description(values: dict[str, Any]) -> Description:
         "files": tuple(ExpectedFile(**item) for item in values["files"]),
         "split": SplitRule(**split),
         "picture_names": tuple(values.get("picture_names", ("{name}",))),
+        "targets": tuple(values.get("targets", ())),
     }
     return Description(**values)
 

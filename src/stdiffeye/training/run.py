@@ -272,6 +272,7 @@ def _write_run(
 ) -> None:
     made: dict[str, Any] = {"by": f"stdiffeye {__version__}", "preset": str(preset)}
     made["stores"] = [{"dataset": store.dataset, "trials": len(store)} for store in stores]
+    made["targets"] = sorted({task for store in stores for task in store.words["task"] if task})
     if notes:
         made["notes"] = list(notes)
     write_text(out / RUN_FILE, yaml.safe_dump(to_plain(config) | {"made": made}, sort_keys=False, allow_unicode=True))
