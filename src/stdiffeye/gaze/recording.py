@@ -163,19 +163,25 @@ class Recording:
 
         The mean is lost wherever either eye is: letting one stand in for both would make the gaze jump.
         """
+        chosen = self.chosen_eye(eye)
+        if chosen == "mean":
+            assert self.left_px is not None and self.right_px is not None  # noqa: PT018
+            return (self.left_px + self.right_px) / 2
+        own = self.left_px if chosen == "left" else self.right_px
+        assert own is not None
+        return own
+
+    def chosen_eye(self, eye: Eye = "best") -> Literal["left", "right", "mean"]:
+        """Which eye `xy_px(eye)` is of: of one that was recorded alone, of the one less often lost, or the mean."""
         if eye not in get_args(Eye):
             raise InputError(f"eye must be one of {', '.join(get_args(Eye))}, got {eye!r}")
         if self.left_px is None or self.right_px is None:
-            only = self.left_px if self.right_px is None else self.right_px
-            assert only is not None
             if eye in ("left", "right") and eye not in self.eyes:
                 raise InputError(f"recording {self.name!r} has no {eye} eye, only the {self.eyes[0]} one")
-            return only
-        if eye == "mean":
-            return (self.left_px + self.right_px) / 2
+            return self.eyes[0]
         if eye == "best":
-            eye = "left" if _lost_share(self.left_px) <= _lost_share(self.right_px) else "right"
-        return self.left_px if eye == "left" else self.right_px
+            return "left" if _lost_share(self.left_px) <= _lost_share(self.right_px) else "right"
+        return eye
 
     def missing_share(self, eye: Eye = "best") -> float:
         """Share of samples in which the eye was lost."""
