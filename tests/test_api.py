@@ -22,6 +22,10 @@ from stdiffeye.plotting.selection import select
 NOUNS = (Frame, Scanpath, Trajectory, Trial)
 # Flags about what the command prints; a function returns it.
 PRINTED = {"json", "quiet"}
+# Fields of QualityThresholds, under shorter names.
+THRESHOLDS = (
+    *("max_missing", "max_outside", "impossible_speed", "max_impossible_steps", "max_rms_deg", "max_validation_deg"),
+)
 # Where a function hands keywords on, whoever takes them.
 # Flags that a function has no keyword for, since it takes a noun instead or returns what the command writes.
 ONLY_FLAGS: dict[str, set[str]] = {
@@ -30,12 +34,13 @@ ONLY_FLAGS: dict[str, set[str]] = {
         "screen",
         "px_per_degree",
         "method",
-        "max_missing",
+        "drift_target",
         "out",
         "pictures",
         "trajectories",
+        *THRESHOLDS,
     },  # nouns
-    "prepare": {"rate", "max_missing", "check"},  # within CleaningSettings; `info` tells which files are there
+    "prepare": {"rate", "check", *THRESHOLDS},  # within CleaningSettings; `info` tells which files are there
     "train": {"set", "list", "show"},  # the keyword is `changes`; the other two print presets
 }
 HANDED_ON: dict[str, tuple[Callable[..., Any], ...]] = {

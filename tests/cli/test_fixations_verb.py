@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_a_recording_gives_the_fixations_that_it_was_made_of(tmp_path, method, c
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "2 of 2 trials kept"
     assert printed[-2] == f"8 fixations in 2 trials: {tmp_path}/out/fixations.csv, {tmp_path}/out/scanpaths.json"
-    assert printed[-1] == f"Look at {tmp_path}/out/scanpaths.png"
+    assert printed[-1] == f"Look at {tmp_path}/out/quality.html and {tmp_path}/out/scanpaths.png"
     assert len((tmp_path / "out" / "fixations.csv").read_text().splitlines()) == 1 + 8
     assert len((tmp_path / "out" / "saccades.csv").read_text().splitlines()) == 1 + 6
 
@@ -102,6 +103,76 @@ def test_a_table_needs_its_columns_and_screen(tmp_path):
     assert run("fixations", tmp_path / "t.csv", "--out", tmp_path / "out", *words) == 0
     (trial,) = read_scanpaths(tmp_path / "out" / "scanpaths.json")
     np.testing.assert_allclose(trial.scanpath.xy_px, PLACES, atol=4)
+
+
+def test_data_quality_is_told_per_trial_viewer_and_file(tmp_path, capsys):
+    blocks = [made_block(1000, "a.png"), made_block(9000, "b.png", lost=True)]
+    said = "!CAL VALIDATION HV9 R RIGHT  GOOD ERROR 0.41 avg. 0.64 max  OFFSET 0.35 deg. 12.5,9.6 pix."
+    blocks[0] = replace(blocks[0], messages=(Message(10.0, said), *blocks[0].messages))
+    write_asc(tmp_path / "ann.asc", blocks)
+    write_asc(tmp_path / "bob.asc", [made_block(1000, "a.png")])
+    assert run("fixations", tmp_path / "ann.asc", tmp_path / "bob.asc", "--out", tmp_path / "out", "--quiet") == 0
+    assert "validation error 0.41 deg on average, 0.64 at most" in capsys.readouterr().out
+    quality = json.loads((tmp_path / "out" / "quality.json").read_text())
+    assert [(row["file"], row["trials"], row["kept"]) for row in quality["files"]] == [
+        ("ann.asc", 2, 1),
+        ("bob.asc", 1, 1),
+    ]
+    assert [row["subject"] for row in quality["viewers"]] == ["ann", "bob"]
+    first, second, third = quality["trials"]
+    assert (first["dropped"], second["dropped"]) == (None, "every sample lost")
+    assert first["effective_rate_hz"] == pytest.approx(1000, abs=1)
+    assert (first["validation_mean_deg"], third["validation_mean_deg"]) == (0.41, None)
+    assert first["rms_s2s_deg"] > 0
+    assert second["rms_s2s_deg"] is None
+    page = (tmp_path / "out" / "quality.html").read_text()
+    assert "every sample lost" in page
+    assert "http" not in page.replace("http-equiv", "")
+    events = (tmp_path / "out" / "events.csv").read_text().splitlines()
+    assert events[0].startswith("name,task,subject,event,eye,onset_ms,duration_ms,x_px,y_px")
+    assert sum(",saccade," in row for row in events) == 6
+
+
+def test_a_single_impossible_step_costs_a_trial_only_if_it_may(tmp_path, capsys):
+    block = made_block(1000, "a.png")
+    xy = np.array(block.right_px)
+    xy[100] += 300
+    write_asc(tmp_path / "ann.asc", [replace(block, right_px=xy), made_block(9000, "b.png")])
+    kept = {}
+    for words in (
+        (),
+        ("--max-impossible-steps", "2"),
+        ("--max-impossible-steps", "-1"),
+        ("--impossible-speed", "9000"),
+    ):
+        assert run("fixations", tmp_path / "ann.asc", "--out", tmp_path / "out", "--json", *words) == 0
+        kept[words] = json.loads(capsys.readouterr().out)["trials"]
+    assert list(kept.values()) == [1, 2, 2, 1]
+    words = ("--max-impossible-steps", "-1", "--max-rms-deg", "0.0001")
+    assert run("fixations", tmp_path / "ann.asc", "--out", tmp_path / "out", *words) == 2
+    assert "2 precision worse than 0.0001 deg" in capsys.readouterr().err
+
+
+def test_drift_is_corrected_by_a_target_on_the_screen(tmp_path, capsys):
+    block = made_block(1000, "a.png")
+    write_asc(tmp_path / "ann.asc", [replace(block, right_px=np.array(block.right_px) + [20, -15])])
+    words = ("--drift-target", "512,384", "--quiet")
+    assert run("fixations", tmp_path / "ann.asc", "--out", tmp_path / "out", *words) == 0
+    (trial,) = read_scanpaths(tmp_path / "out" / "scanpaths.json")
+    np.testing.assert_allclose(trial.scanpath.xy_px, PLACES, atol=4)
+    assert "drift corrected in 1 of 1 trials" in capsys.readouterr().out
+
+
+def test_a_report_of_quality_beside_the_gaze_is_passed_over(tmp_path, capsys):
+    write_asc(tmp_path / "ann.asc", [made_block(1000, "a.png")])
+    assert run("fixations", tmp_path / "ann.asc", "--out", tmp_path / "out", "--quiet") == 0
+    capsys.readouterr()
+    files = sorted((tmp_path / "out").glob("*.json"))
+    assert [file.name for file in files] == ["quality.json", "scanpaths.json"]
+    assert run("plot", *files, "--out", tmp_path / "gaze.png") == 0
+    assert "quality.json is a report of data quality, no gaze: passed over" in capsys.readouterr().err
+    assert run("plot", files[0], "--out", tmp_path / "gaze.png") == 2
+    assert "take scanpaths.json beside it" in capsys.readouterr().err
 
 
 BAD = {

@@ -1,6 +1,6 @@
-r"""Turn tracker recordings into scanpaths, a quality report and a picture.
+r"""Turn tracker recordings into scanpaths, tables of eye movements, data quality and a picture.
 
-Reads EyeLink .asc, .asc.gz, .edf, Tobii .tsv, CSV or TSV tables, BIDS folders. Trials are cut out by the
+Reads EyeLink, Tobii, Pupil, Gazepoint, SMI, GazeBase, tables and BIDS folders. Trials are cut out by the
 experiment's messages; a group (?P<name>…) in --start names the trial or picture.
 
 Example: stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
+from stdiffeye.cli.threshold_flags import ThresholdFlags
 from stdiffeye.errors import InputError
 
 if TYPE_CHECKING:
+    from stdiffeye.data.recording_fixations import Fixations
     from stdiffeye.gaze import Frame, Trial
 
 MOST_DRAWN = 9
@@ -38,7 +40,7 @@ class FixationsArgs:
     method: Literal["judd", "ivt", "idt"] = "judd"
     """How fixations are found."""
     eye: Annotated[Literal["best", "left", "right", "mean"], tyro.conf.arg(metavar="EYE")] = "best"
-    """best (the one less often lost, trial by trial), left, right or mean."""
+    """best (less often lost in a trial), left, right or mean."""
     start: Annotated[str | None, tyro.conf.arg(metavar="REGEX", help_behavior_hint="")] = None
     """Regular expression of the message that begins a trial."""
     end: Annotated[str | None, tyro.conf.arg(metavar="REGEX", help_behavior_hint="")] = None
@@ -48,11 +50,12 @@ class FixationsArgs:
     screen: Annotated[str | None, tyro.conf.arg(metavar="WxH", help_behavior_hint="")] = None
     """Screen size as WIDTHxHEIGHT in px, where the file does not say."""
     px_per_degree: Annotated[float | None, tyro.conf.arg(metavar="PX", help_behavior_hint="")] = None
-    """Screen px per degree of visual angle, where the file does not say; goes with --screen."""
+    """Screen px per degree of visual angle; goes with --screen."""
     pictures: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")] = None
     """Folder of the pictures that were shown, to draw on."""
-    max_missing: float = 0.25
-    """Drop trials with a larger share of lost samples."""
+    thresholds: ThresholdFlags = field(default_factory=ThresholdFlags)
+    drift_target: Annotated[str | None, tyro.conf.arg(metavar="X,Y", help_behavior_hint="")] = None
+    """Correct drift by what is fixated as a trial begins: X,Y px or centre."""
     trajectories: bool = False
     """Keep the 240 Hz trajectories too, in scanpaths.json and samples.csv."""
     json: bool = False
@@ -64,16 +67,18 @@ class FixationsArgs:
 def run(args: FixationsArgs) -> None:
     from stdiffeye.data.clean import CleaningSettings
     from stdiffeye.data.recording_fixations import fixations
-    from stdiffeye.gaze.quality import QualityThresholds
+    from stdiffeye.files import write_text
+    from stdiffeye.gaze.drift import DriftTarget
     from stdiffeye.io.scanpath_json import write_scanpaths
     from stdiffeye.io.table import Columns
-    from stdiffeye.io.tidy_csv import write_tidy
+    from stdiffeye.io.tidy_csv import write_rows, write_tidy
     from stdiffeye.io.trial_files import ReadingOptions
+    from stdiffeye.plotting.quality_page import quality_page
 
     columns = None if args.columns is None else Columns.parse(args.columns)
-    reading = ReadingOptions(args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree))
-    thresholds = QualityThresholds(max_missing_share=args.max_missing)
-    settings = CleaningSettings(extractor=args.method, eye=args.eye, thresholds=thresholds)
+    drift = None if args.drift_target is None else DriftTarget.parse(args.drift_target)
+    reading = ReadingOptions(args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree), drift)
+    settings = CleaningSettings(extractor=args.method, eye=args.eye, thresholds=args.thresholds.thresholds())
     found = fixations(args.recordings, reading=reading, settings=settings, quiet=args.quiet)
     trials = with_pictures(found.trials, args.pictures)
     picture = draw_sheet(trials)
@@ -82,7 +87,9 @@ def run(args: FixationsArgs) -> None:
     write_scanpaths(args.out / "scanpaths.json", kept)
     for table in ("fixations", "saccades", *(("samples",) if args.trajectories else ())):
         write_tidy(args.out / f"{table}.csv", trials, table)
-    found.report.save(args.out / "quality.json")
+    write_rows(args.out / "events.csv", found.events)
+    found.quality.save(args.out / "quality.json")
+    write_text(args.out / "quality.html", quality_page(found.quality.as_dict()))
     save_bytes(args.out / "scanpaths.png", picture)
     count = sum(len(trial.scanpath) for trial in trials if trial.scanpath is not None)
     if args.json:
@@ -90,9 +97,26 @@ def run(args: FixationsArgs) -> None:
         print(json.dumps(account, ensure_ascii=False))
         return
     print(found.report)
+    for line in quality_lines(found):
+        print(f"  {line}")
     drawn = f" (the first {MOST_DRAWN} trials)" if len(trials) > MOST_DRAWN else ""
     print(f"{count} fixations in {len(trials)} trials: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
-    print(f"Look at {args.out / 'scanpaths.png'}{drawn}")
+    print(f"Look at {args.out / 'quality.html'} and {args.out / 'scanpaths.png'}{drawn}")
+
+
+def quality_lines(found: Fixations) -> list[str]:
+    """Precision, validation and drift in a line each, as far as they are known."""
+    overall = found.quality.overall()
+    lines = []
+    if overall["rms_s2s_deg"] is not None:
+        lines.append(f"precision {overall['rms_s2s_deg']:.3f} deg RMS-S2S, {overall['sd_deg']:.3f} deg SD (medians)")
+    if overall["validation_mean_deg"] is not None:
+        mean, largest = overall["validation_mean_deg"], overall["validation_max_deg"]
+        lines.append(f"validation error {mean:.2f} deg on average, {largest:.2f} at most")
+    shifted = [one.drift_deg for one in found.quality.trials if one.drift_deg is not None]
+    if shifted:
+        lines.append(f"drift corrected in {len(shifted)} of {found.report.total} trials, up to {max(shifted):.2f} deg")
+    return lines
 
 
 def parse_screen(screen: str | None, px_per_degree: float | None) -> Frame | None:

@@ -7,11 +7,13 @@ Example: stdiffeye prepare osie ~/data/osie --out stores/osie --jobs 4
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
+
+from stdiffeye.cli.threshold_flags import ThresholdFlags
 
 
 @dataclass
@@ -31,8 +33,7 @@ class PrepareArgs:
     """Processes."""
     eye: Literal["best", "left", "right", "mean"] = "best"
     """Of recordings: best (the one less often lost, trial by trial), left, right or mean."""
-    max_missing: float = 0.25
-    """Drop trials with a larger share of lost samples."""
+    thresholds: ThresholdFlags = field(default_factory=ThresholdFlags)
     max_fixations: int = 16
     """Cut scanpaths after so many fixations."""
     max_points: int = 1500
@@ -56,9 +57,8 @@ def run(args: PrepareArgs) -> int:
     from stdiffeye.data.preparation import QUALITY, prepare
     from stdiffeye.data.shards import ShardReport
     from stdiffeye.files import read_json
-    from stdiffeye.gaze.quality import QualityThresholds
 
-    thresholds = QualityThresholds(max_missing_share=args.max_missing)
+    thresholds = args.thresholds.thresholds()
     settings = CleaningSettings(args.rate, args.max_fixations, args.max_points, eye=args.eye, thresholds=thresholds)
     store = prepare(args.dataset, args.source, args.out, args.pictures, settings, args.jobs, args.quiet, args.overwrite)
     if not args.quiet:

@@ -37,9 +37,11 @@ from stdiffeye.gaze.cleaning import (
 )
 from stdiffeye.gaze.extraction import EXTRACTORS, extract
 from stdiffeye.gaze.index import fixation_index
+from stdiffeye.gaze.precision import precision_of
 from stdiffeye.gaze.quality import Quality, QualityReport, QualityThresholds
 from stdiffeye.gaze.recording import Eye
 from stdiffeye.gaze.samples import RawTrial, Samples
+from stdiffeye.gaze.validations import validation_for
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,24 @@ def _from_samples(raw: Trial | RawTrial, settings: CleaningSettings, report: Qua
     scanpath = raw.scanpath or _extracted(trajectory, settings.extractor)
     if (~trajectory.lost).sum() < len(scanpath):
         raise _Dropped("fewer samples than fixations")
+    _require_precision(raw, samples, scanpath, settings)
     trial = _trial(raw, trajectory, scanpath, {"trimmed_ms": trimmed_ms} if trimmed_ms else {})
     report.add(quality, synthesised=_own_trajectory(trial).synthesised)
     return trial
+
+
+def _require_precision(raw: Trial | RawTrial, samples: Samples, scanpath: Scanpath, settings: CleaningSettings) -> None:
+    """Drop a trial whose precision or validation is worse than is borne; what is not known is no fault."""
+    worst_rms, worst_validation = settings.thresholds.max_rms_s2s_deg, settings.thresholds.max_validation_deg
+    if worst_rms is not None:
+        precision = precision_of(samples, scanpath)
+        if precision is not None and precision.rms_s2s_deg > worst_rms:
+            raise _Dropped(f"precision worse than {worst_rms:g} deg")
+    if worst_validation is not None and isinstance(raw, RawTrial):
+        eye = raw.recording.chosen_eye(settings.eye)
+        validation = validation_for(raw.validations, eye, float(raw.recording.time_ms[0]))
+        if validation is not None and validation.mean_deg > worst_validation:
+            raise _Dropped(f"validation error above {worst_validation:g} deg")
 
 
 def _samples(raw: Trial | RawTrial, eye: Eye) -> Samples:

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from stdiffeye.data.clean import CleaningSettings, clean
+from stdiffeye.data.recording_quality import RecordingQuality, TrialQuality
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import GazeList, Trial
+from stdiffeye.gaze.eye_movements import eye_movements
 from stdiffeye.gaze.quality import QualityReport
+from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.trial_files import ReadingOptions, find_recordings, read_raw_trials
 from stdiffeye.progress import track
 
 
 @dataclass(frozen=True)
 class Fixations:
-    """The trials that were kept, each with scanpath and trajectory, and the account of all of them."""
+    """What recordings hold.
+
+    Attributes
+    ----------
+    trials : GazeList of Trial
+        Those that were kept, each with scanpath and trajectory.
+    report : QualityReport
+        How many were kept, and why others were not.
+    quality : RecordingQuality
+        Data quality per trial, viewer and file.
+    events : list of dict
+        A row per fixation, saccade, microsaccade, oscillation and blink of the kept trials; see `gaze.eye_movements`.
+    """
 
     trials: GazeList[Trial]
     report: QualityReport
+    quality: RecordingQuality = field(default_factory=RecordingQuality)
+    events: list[dict[str, Any]] = field(default_factory=list)
 
 
 def fixations(
@@ -45,7 +64,7 @@ def fixations(
     Returns
     -------
     Fixations
-        `trials`, a GazeList that shows itself in a notebook, and `report`, what was dropped and why.
+        `trials`, a GazeList that shows itself in a notebook; `report`, what was dropped and why; `quality`; `events`.
 
     Raises
     ------
@@ -64,11 +83,26 @@ def fixations(
         raise InputError("no recording given")
     settings = settings or CleaningSettings()
     report = QualityReport(settings.thresholds)
+    found = Fixations(GazeList(), report, RecordingQuality([], report, settings.rate_hz))
     trials: list[Trial] = []
     for file in track(files, "reading recordings", quiet=quiet):
-        cleaned = (clean(raw, settings, report) for raw in read_raw_trials(file, reading))
-        trials += [trial for trial in cleaned if trial is not None]
+        for raw in read_raw_trials(file, reading):
+            trial = _taken(raw, file.name, settings, found)
+            trials += [] if trial is None else [trial]
     if not trials:
         reasons = ", ".join(f"{count} {reason}" for reason, count in report.dropped.most_common())
         raise InputError(f"no trial is good enough: of {report.total}, {reasons}")
-    return Fixations(GazeList(trials), report)
+    return replace(found, trials=GazeList(trials))
+
+
+def _taken(raw: RawTrial, file: str, settings: CleaningSettings, found: Fixations) -> Trial | None:
+    """Clean one trial, and add its quality and its events to what was found."""
+    before = Counter(found.report.dropped)
+    trial = clean(raw, settings, found.report)
+    dropped = next(iter(found.report.dropped - before), None)
+    found.quality.trials.append(TrialQuality.of(raw, trial, file, dropped, settings))
+    if trial is not None:
+        words = {"name": trial.name, "task": trial.task, "subject": trial.subject}
+        events = eye_movements(raw.recording, trial.scanpath, settings.eye)
+        found.events.extend(words | event.as_row() for event in events)
+    return trial

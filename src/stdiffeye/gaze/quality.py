@@ -22,7 +22,8 @@ class QualityThresholds:
 
     Attributes
     ----------
-    max_missing_share, max_out_of_frame_share, impossible_speed_deg_s, max_impossible_speed_count, min_duration_ms
+    max_missing_share, max_out_of_frame_share, impossible_speed_deg_s, max_impossible_speed_count, min_duration_ms,
+    max_rms_s2s_deg, max_validation_deg
         Each with a sentence below its default.
     """
 
@@ -36,6 +37,10 @@ class QualityThresholds:
     """How many such steps are borne."""
     min_duration_ms: float | None = None
     """Shortest trajectory."""
+    max_rms_s2s_deg: float | None = None
+    """Worst precision within fixations, RMS from sample to sample as recorded."""
+    max_validation_deg: float | None = None
+    """Worst mean error of the last validation; trials without one are kept."""
 
     def __post_init__(self) -> None:
         for name in ("max_missing_share", "max_out_of_frame_share"):
@@ -44,6 +49,10 @@ class QualityThresholds:
                 raise InputError(f"{name} is a share between 0 and 1, got {value!r}")
         if not self.impossible_speed_deg_s > 0:
             raise InputError(f"impossible_speed_deg_s must be positive, got {self.impossible_speed_deg_s!r}")
+        for name in ("max_impossible_speed_count", "min_duration_ms", "max_rms_s2s_deg", "max_validation_deg"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise InputError(f"{name} must not be negative, got {value!r}")
 
 
 DEFAULT_THRESHOLDS = QualityThresholds()

@@ -12,6 +12,7 @@ from stdiffeye.arrays import Floats, Points
 from stdiffeye.gaze.frame import Frame
 from stdiffeye.gaze.recording import Eye, Recording
 from stdiffeye.gaze.types import Scanpath, Trajectory, Trial
+from stdiffeye.gaze.validations import Validation
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,8 @@ class RawTrial:
         Its fixations, where the data set gives them; in the recording's frame.
     task, dataset, split, target_box_px, viewing_ms, details
         As of a `Trial`.
+    validations : tuple of Validation
+        Of the whole recording, on its clock.
     """
 
     name: str
@@ -90,8 +93,9 @@ class RawTrial:
     target_box_px: tuple[float, float, float, float] | None = None
     viewing_ms: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    validations: tuple[Validation, ...] = ()
 
     def cleaned(self, trajectory: Trajectory, scanpath: Scanpath, **details: Any) -> Trial:
         """The trial that cleaning made of it; `details` are added to its own."""
-        own = {name: value for name, value in vars(self).items() if name != "recording"}
+        own = {name: value for name, value in vars(self).items() if name not in ("recording", "validations")}
         return Trial(**own | {"trajectory": trajectory, "scanpath": scanpath, "details": self.details | details})

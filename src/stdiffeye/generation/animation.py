@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stdiffeye.data.read import read_trials
+from stdiffeye.data.recording_quality import tracker_precision_deg
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import GazeList, Scanpath, Trial
 from stdiffeye.generation.output import write_trajectories
@@ -42,7 +43,7 @@ def animate(
     model : str or path, optional
         A shipped model or a run's folder with a trajectory stage.
     options : AnimationOptions, optional
-        Seed, precision, scale, and what to do without durations.
+        Seed, precision (its own, or that of a tracker), scale, and what to do without durations.
     plots : bool
         Plot the gaze, where `out` is given.
     quiet : bool
@@ -77,12 +78,17 @@ def _animated(trials: list[Trial], model: str | Path | None, options: AnimationO
             f"{model} has no trajectory stage: train one with `stdiffeye train coarse-to-fine … --only trajectory`"
         )
     ready = [_timed(trial, options.durations) for trial in trials]
+    overall, by_viewer = (options.precision_deg, {}) if options.like is None else tracker_precision_deg(options.like)
 
     def moved(trial: Trial) -> Trial:
         assert trial.scanpath is not None
         seeds = sample_seeds(options.seed, f"{trial.name}|{trial.subject}".encode(), trial.task, 1)
         (gaze,) = fine.animate(
-            [trial.scanpath], seeds, options.precision_deg, px_per_degree=options.px_per_degree, holes=True
+            [trial.scanpath],
+            seeds,
+            by_viewer.get(trial.subject, overall),
+            px_per_degree=options.px_per_degree,
+            holes=True,
         )
         return replace(trial, trajectory=gaze)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from stdiffeye.errors import InputError
@@ -102,3 +103,9 @@ class AnimationOptions:
     """How large the picture was seen; by default 30 degrees wide."""
     durations: bool = False
     """Give scanpaths without durations typical ones, of 250 ms."""
+    like: Path | None = None
+    """quality.json of recordings: the gaze gets their tracker's precision."""
+
+    def __post_init__(self) -> None:
+        if self.like is not None and self.precision_deg is not None:
+            raise InputError("--like and --precision-deg both say the precision: leave one out")

@@ -21,6 +21,8 @@ READERS = {
     ".h5": read_pysaliency,
     ".hdf5": read_pysaliency,
 }
+QUALITY_NAME = "quality.json"
+LOOKED_AT = 64
 WRITERS = {
     ".json": write_scanpaths,
     ".csv": write_scanpath_csv,
@@ -61,6 +63,8 @@ def read_gaze(path: str | Path, frame: Frame | None = None) -> GazeList[Trial]:
     reader = READERS.get(kind(path))
     if reader is None:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no gaze file; known are {', '.join(READERS)}")
+    if is_quality_report(path):
+        raise InputError(f"{path} is a report of data quality, not gaze: take scanpaths.json beside it")
     with reading(path):
         trials = GazeList(reader(path, frame))
     if not trials:
@@ -86,6 +90,15 @@ def write_gaze(path: str | Path, trials: Iterable[Trial]) -> None:
     if writer is None:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no format for gaze; known are {', '.join(WRITERS)}")
     writer(path, trials)
+
+
+def is_quality_report(path: str | Path) -> bool:
+    """Whether a file is the quality.json that `fixations` and `prepare` write beside gaze."""
+    path = Path(path)
+    if path.name != QUALITY_NAME or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT).lstrip().startswith(b"{")
 
 
 def kind(path: str | Path) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stdiffeye.errors import InputError
+from stdiffeye.gaze.drift import DriftTarget, drift_corrected
 from stdiffeye.gaze.frame import Frame
 from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.gaze.trial_messages import split_trials
+from stdiffeye.gaze.validations import validations_in
 from stdiffeye.io.bids import is_bids
 from stdiffeye.io.recordings import KNOWN, TABLES, file_kind, is_gaze_table, read_recording
 from stdiffeye.io.table import Columns
@@ -29,6 +31,8 @@ class ReadingOptions:
     """Which column of a table is what."""
     frame: Frame | None = None
     """The screen, where the file does not give its size."""
+    drift: DriftTarget | None = None
+    """A target that the viewer fixated when a trial began, to correct drift by."""
 
 
 def read_raw_trials(path: str | Path, options: ReadingOptions | None = None) -> list[RawTrial]:
@@ -56,8 +60,14 @@ def read_raw_trials(path: str | Path, options: ReadingOptions | None = None) -> 
     trials = []
     for subject in dict.fromkeys(block.subject for block in blocks):
         own = [block for block in blocks if block.subject == subject]
+        checks = tuple(validations_in(message for block in own for message in block.messages))
         for one in split_trials(own, options.start, options.end):
-            trials.append(RawTrial(one.name, subject, one, viewing_ms=one.duration_ms, details=one.details))
+            shown = one if options.drift is None else drift_corrected(one, own, options.drift)
+            trials.append(
+                RawTrial(
+                    one.name, subject, shown, viewing_ms=one.duration_ms, details=shown.details, validations=checks
+                )
+            )
     return trials
 
 

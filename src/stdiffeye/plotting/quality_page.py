@@ -1,0 +1,123 @@
+"""Data quality as a page for a paper's supplement: what was measured, per viewer, file and trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stdiffeye.plotting.canvas import new_figure, png_bytes, style
+from stdiffeye.plotting.html_page import facts, figure, page, paragraph, section, table
+
+COLUMNS = {
+    "file": "file",
+    "subject": "viewer",
+    "name": "trial",
+    "trials": "trials",
+    "kept": "kept",
+    "eye": "eye",
+    "rates_hz": "rate (Hz)",
+    "rate_hz": "rate (Hz)",
+    "effective_rate_hz": "effective (Hz)",
+    "missing_share": "lost (%)",
+    "rms_s2s_deg": "RMS-S2S (deg)",
+    "sd_deg": "SD (deg)",
+    "bcea_deg2": "BCEA (deg²)",
+    "validation_mean_deg": "validation, mean (deg)",
+    "validation_max_deg": "validation, max (deg)",
+    "drift_deg": "drift (deg)",
+    "dropped": "dropped because",
+}
+DIGITS = {
+    "effective (Hz)": 1,
+    "lost (%)": 1,
+    "RMS-S2S (deg)": 3,
+    "SD (deg)": 3,
+    "BCEA (deg²)": 4,
+    "validation, mean (deg)": 2,
+    "validation, max (deg)": 2,
+    "drift (deg)": 2,
+}
+PLOTTED = {"missing_share": "lost (%)", "rms_s2s_deg": "RMS-S2S (deg)", "validation_mean_deg": "validation (deg)"}
+DEFINITIONS = (
+    "RMS-S2S is the root mean square of the steps from sample to sample. SD is the square root of the variances of x "
+    "and y together. BCEA is the area of the ellipse that holds 68 % of the samples. All three are measured within "
+    "fixations, on samples as they were recorded, without the first and last 20 ms. A trial has the median over its "
+    "fixations.",
+    "Lost samples include missing rows. The effective rate counts samples in which the eye was seen. The validation "
+    "error is what the tracker wrote into the recording at the last validation before a trial.",
+)
+
+
+def quality_page(quality: Mapping[str, Any], title: str = "Data quality") -> str:
+    """The page of a quality.json.
+
+    Parameters
+    ----------
+    quality : dict
+        What `RecordingQuality.as_dict` returns, or the file holds.
+    title : str
+        Of the page.
+
+    Returns
+    -------
+    str
+        HTML, one file with everything inside.
+    """
+    dropped = [{"reason": reason, "trials": count} for reason, count in quality["dropped"].items()]
+    return page(
+        title,
+        [
+            paragraph(f"{quality['kept']:,} of {quality['total']:,} trials were kept."),
+            section("Overall", facts(_known(_shown(quality["overall"])), DIGITS), *_figures(quality["viewers"])),
+            section("Viewers", _rows(quality["viewers"])),
+            section("Files", _rows(quality["files"])),
+            section("Trials", _rows(quality["trials"])),
+            section(
+                "Rules",
+                facts({key.replace("_", " "): value for key, value in quality["thresholds"].items()}),
+                *([table(dropped)] if dropped else [paragraph("No trial was dropped.")]),
+            ),
+            section("Definitions", *(paragraph(text) for text in DEFINITIONS)),
+        ],
+    )
+
+
+def _rows(rows: Sequence[Mapping[str, Any]]) -> str:
+    shown = [_shown(row) for row in rows]
+    known = [key for key in dict.fromkeys(key for row in shown for key in row) if any(row.get(key) for row in shown)]
+    return table([{key: row.get(key) for key in known} for row in shown], DIGITS)
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        label: 100 * row[key] if key == "missing_share" else row[key] for key, label in COLUMNS.items() if key in row
+    }
+
+
+def _known(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def _figures(viewers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One row of dots per measure: a viewer each."""
+    known = {
+        label: np.array([row[key] for row in viewers if row.get(key) is not None], dtype=float)
+        for key, label in PLOTTED.items()
+    }
+    drawn = {label: values for label, values in known.items() if len(values) > 1}
+    if not drawn:
+        return []
+    with style():
+        made = new_figure(7.5, 0.4 + 0.95 * len(drawn))
+        for number, (label, values) in enumerate(drawn.items(), start=1):
+            ax = made.add_subplot(len(drawn), 1, number)
+            shown = 100 * values if label == "lost (%)" else values
+            ax.plot(shown, np.zeros(len(shown)), "o", alpha=0.55, markersize=7)
+            ax.axvline(float(np.median(shown)), color="black", linewidth=1)
+            ax.set_yticks([])
+            ax.set_xlim(left=0)
+            ax.set_xlabel(label)
+        png = png_bytes(made)
+    return ['<div style="max-width: 46rem">' + figure(png, "A dot per viewer; the line is the median.") + "</div>"]
