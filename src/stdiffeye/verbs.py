@@ -73,9 +73,9 @@ def evaluate(
     """
     from stdiffeye import metrics
 
-    people = read(human, split=split)
-    systems = {name: read(gaze, people) for name, gaze in generated.items()}
-    result: Result = metrics.evaluate(people, systems, **settings)
+    human_trials = read(human, split=split)
+    systems = {name: read(gaze, human_trials) for name, gaze in generated.items()}
+    result: Result = metrics.evaluate(human_trials, systems, **settings)
     if out is not None:
         result.save(out, per_stimulus)
     return result
@@ -119,9 +119,9 @@ def stats(
     """
     from stdiffeye import statistics
 
-    people = read(human, split=split)
-    systems = {name: read(gaze, people) for name, gaze in (generated or {}).items()}
-    found = statistics.stats(people, systems, **settings)
+    human_trials = read(human, split=split)
+    systems = {name: read(gaze, human_trials) for name, gaze in (generated or {}).items()}
+    found = statistics.stats(human_trials, systems, **settings)
     if out is not None:
         _write_statistics(found, Path(out))
     return found

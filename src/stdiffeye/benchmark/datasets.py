@@ -53,9 +53,9 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
                 found.append(Prepared(description, store, report, source))
         if not found:
             raise InputError(f"{data} holds none of the described data sets")
-        parts = [HEAD, _described(descriptions), _counts(found), _gate(found)]
-        parts += [_dropped_viewers(one) for one in found if one.report.quality.dropped]
-        write_text(out, "\n".join([*parts, _notes(descriptions)]))
+        sections = [HEAD, _described(descriptions), _counts(found), _gate(found)]
+        sections += [_dropped_viewers(one) for one in found if one.report.quality.dropped]
+        write_text(out, "\n".join([*sections, _notes(descriptions)]))
     return out
 
 

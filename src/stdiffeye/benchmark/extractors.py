@@ -205,15 +205,15 @@ def _document(
     evaluated_on: list[str],
 ) -> str:
     names = ", ".join(evaluated_on)
-    parts = [HEAD.format(chosen_count=len(chosen_on), evaluated_count=len(evaluated_on), evaluated=names)]
-    parts += [f"## {title}\n\n{_table(rows)}\n" for title, rows in tables.items()]
+    sections = [HEAD.format(chosen_count=len(chosen_on), evaluated_count=len(evaluated_on), evaluated=names)]
+    sections += [f"## {title}\n\n{_table(rows)}\n" for title, rows in tables.items()]
     settings = [
         f"* `{method}`: best of the grid on the first half (mean F1 {score:.3f}): "
         + ", ".join(f"`{name}={value:g}`" for name, value in options.items())
         + f"; the defaults are {'these' if options.items() <= _defaults(method).items() else _defaults(method)}."
         for method, (options, score) in best.items()
     ]
-    return "\n".join([*parts, "## Thresholds\n", *settings, TAIL])
+    return "\n".join([*sections, "## Thresholds\n", *settings, TAIL])
 
 
 def _defaults(method: str) -> dict[str, Any]:

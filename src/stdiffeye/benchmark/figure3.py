@@ -28,7 +28,7 @@ from stdiffeye.gaze import Frame, Scanpath, Trial
 from stdiffeye.metrics import PROTOCOLS, evaluate
 
 FRAME = Frame(512, 384)
-SPREAD_PX = 30.0
+STD_PX = 30.0
 VIEWERS, STIMULI = 20, 100
 SAMPLES, FEW_SAMPLES = 60, 5
 EUCLIDEAN = "DTW"  # of single fixations
@@ -36,9 +36,9 @@ EUCLIDEAN = "DTW"  # of single fixations
 
 @dataclass(frozen=True)
 class Generator:
-    """A Gaussian: its spread and its distance from the truth's mean, in units of the truth's spread."""
+    """A Gaussian: its standard deviation and its distance from the truth's mean, in units of the truth's."""
 
-    spread: float
+    std: float
     offset: float = 0.0
 
 
@@ -63,7 +63,7 @@ WINNERS = dict(zip(MAIN_ROWS, GENERATORS, strict=True))
 
 @dataclass(frozen=True)
 class Figure3:
-    """Points of truth and of every generator (in units of the truth's spread), and row → generator → score in px."""
+    """Points of truth and generators, in standard deviations of the truth, and row → generator → score in px."""
 
     truth: Floats
     points: Mapping[str, Floats]
@@ -93,8 +93,7 @@ def figure3(seed: int = 0) -> Figure3:
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=(STIMULI, VIEWERS, 2))
     points = {
-        name: rng.normal(size=(STIMULI, SAMPLES, 2)) * one.spread + (one.offset, 0.0)
-        for name, one in GENERATORS.items()
+        name: rng.normal(size=(STIMULI, SAMPLES, 2)) * one.std + (one.offset, 0.0) for name, one in GENERATORS.items()
     }
     runs = {how[1:]: _score(truth, points, *how[1:]) for how in ROWS.values()}
     scores = {row: runs[estimator, samples][protocol] for row, (protocol, estimator, samples) in ROWS.items()}
@@ -114,7 +113,7 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
 _REPORT = """# Why CRPS: four generators, four protocols
 
 Made by `stdiffeye demo crps`. Points in the plane, Euclidean distance in px; {stimuli} stimuli with {viewers} true
-points each, of a Gaussian with a standard deviation of {spread:g} px. Mean, KLD and CRPS use {samples} generated points
+points each, of a Gaussian with a standard deviation of {std:g} px. Mean, KLD and CRPS use {samples} generated points
 per stimulus, best-of-N {few}. In units of the true standard deviation the generators are
 
 {generators}
@@ -135,7 +134,7 @@ Two limits, which the paper's figure does not show:
 
 def _report(found: Figure3, name: str) -> str:
     generators = "\n".join(
-        f"* {label}: standard deviation {one.spread:g}, {one.offset:g} from the true mean"
+        f"* {label}: standard deviation {one.std:g}, {one.offset:g} from the true mean"
         for label, one in GENERATORS.items()
     )
     return _REPORT.format(
@@ -144,7 +143,7 @@ def _report(found: Figure3, name: str) -> str:
         generators=generators,
         stimuli=STIMULI,
         viewers=VIEWERS,
-        spread=SPREAD_PX,
+        std=STD_PX,
         samples=SAMPLES,
         few=FEW_SAMPLES,
     )
@@ -165,7 +164,7 @@ def _score(truth: Floats, points: Mapping[str, Floats], estimator: str, samples:
 
 def _trials(points: Floats) -> list[Trial]:
     """(stimuli, n, 2) points as scanpaths of one fixation, around the frame's centre."""
-    xy_px = FRAME.centre_px + SPREAD_PX * points
+    xy_px = FRAME.centre_px + STD_PX * points
     return [
         Trial(f"stimulus {s}", str(n), Scanpath(xy_px[s, n][None], FRAME))
         for s in range(points.shape[0])

@@ -107,10 +107,10 @@ def _table(folder: Path) -> list[bytes]:
 
 
 def _predictions(folder: Path) -> list[bytes]:
-    places = [[100.5, 80.0, 200.0], [300.0, 50.0, 300.0]]
+    rows = [[100.5, 80.0, 200.0], [300.0, 50.0, 300.0]]
     row = {"X": [1.0, 2.0], "Y": [3.0, 4.0], "T": [200, 300], "name": "0.jpg", "task": "cup", "condition": "present"}
-    stimuli = [{"name": "0.jpg", "task": "cup", "size": [1024, 768], "scanpaths": [places, places]}]
-    return [json.dumps(one).encode() for one in ({"0.jpg|cup": [places], "1.jpg": [places]}, [row], stimuli)]
+    stimuli = [{"name": "0.jpg", "task": "cup", "size": [1024, 768], "scanpaths": [rows, rows]}]
+    return [json.dumps(one).encode() for one in ({"0.jpg|cup": [rows], "1.jpg": [rows]}, [row], stimuli)]
 
 
 def _npz(folder: Path) -> list[bytes]:

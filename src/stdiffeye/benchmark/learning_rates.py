@@ -20,9 +20,9 @@ Train = Callable[[Path, float, Sequence[str]], Path]
 
 @dataclass(frozen=True)
 class RateSearch:
-    """Which learning rates were tried on a part, and how well each did on validation."""
+    """Which learning rates were tried on a stage, and how well each did on validation."""
 
-    part: str
+    stage: str
     scores: dict[float, float | None]
     """Rate → gap closed on validation; None where the training broke off or there was nothing to validate on."""
     chosen: float
@@ -31,17 +31,17 @@ class RateSearch:
 
     @property
     def change(self) -> str:
-        return f"train.{self.part}.learning_rate={self.chosen!r}"
+        return f"train.{self.stage}.learning_rate={self.chosen!r}"
 
     @classmethod
     def read(cls, folder: Path) -> RateSearch:
         values = read_json(folder / RECORD)
         scores = {float(rate): score for rate, score in values["scores"].items()}
-        return cls(values["part"], scores, values["chosen"], values["dataset"])
+        return cls(values["stage"], scores, values["chosen"], values["dataset"])
 
     def write(self, folder: Path) -> None:
         scores = {repr(rate): score for rate, score in self.scores.items()}
-        record = {"part": self.part, "dataset": self.dataset, "scores": scores, "chosen": self.chosen}
+        record = {"stage": self.stage, "dataset": self.dataset, "scores": scores, "chosen": self.chosen}
         write_json(folder / RECORD, record)
 
 
@@ -60,21 +60,21 @@ def search_rates(
     if was_searched(folder):
         return RateSearch.read(folder)
     config = load_preset(preset, changes)
-    part = next(iter(config.stages))
-    usual = config.train[part].learning_rate
+    stage = next(iter(config.stages))
+    usual = config.train[stage].learning_rate
     scores: dict[float, float | None] = {}
     ahead = [_rounded(usual * factor) for factor in budget.search_rates]
     while ahead:
         rate = ahead.pop(0)
         tried = folder / f"{rate:g}"
         try:
-            train(tried, budget.minutes * budget.search_share, [f"train.{part}.learning_rate={rate!r}"])
-            scores[rate] = validation_score(tried / part / "log.jsonl")
+            train(tried, budget.minutes * budget.search_share, [f"train.{stage}.learning_rate={rate!r}"])
+            scores[rate] = validation_score(tried / stage / "log.jsonl")
         except InputError:  # a rate so high that training broke off has lost
             scores[rate] = None
         if not ahead and len(scores) < len(budget.search_rates) + MOST_BEYOND:
             ahead = _beyond(scores)
-    found = RateSearch(part, scores, _best(scores) or usual, dataset)
+    found = RateSearch(stage, scores, _best(scores) or usual, dataset)
     found.write(folder)
     return found
 
@@ -84,8 +84,8 @@ def _rounded(rate: float) -> float:
 
 
 def _best(scores: Mapping[float, float | None]) -> float | None:
-    known = {rate: score for rate, score in scores.items() if score is not None}
-    return max(known, key=lambda rate: known[rate]) if known else None
+    finished = {rate: score for rate, score in scores.items() if score is not None}
+    return max(finished, key=lambda rate: finished[rate]) if finished else None
 
 
 def _beyond(scores: Mapping[float, float | None]) -> list[float]:

@@ -50,7 +50,7 @@ class RoundTrip:
 
     trials: int
     same_count_share: float
-    median_place_px: float
+    median_position_px: float
     median_duration_ms: float
     p95_duration_ms: float
 
@@ -186,8 +186,8 @@ def shoulders(constants: LiftConstants) -> tuple[float, float]:
     frame, hold_ms, gap_ms = Frame(1000, 1000, px_per_degree=25), 400.0, 200.0
     before, after = [], []
     for amplitude_deg in np.arange(1.5, 20, 0.25):  # large enough not to overshoot
-        places = np.array([[100, 500], [100 + 25 * amplitude_deg, 500]])
-        path = Scanpath(places, frame, np.array([hold_ms, hold_ms]), np.array([0.0, hold_ms + gap_ms]))
+        xy_px = np.array([[100, 500], [100 + 25 * amplitude_deg, 500]])
+        path = Scanpath(xy_px, frame, np.array([hold_ms, hold_ms]), np.array([0.0, hold_ms + gap_ms]))
         found = extract(lift(path, RATE_HZ, constants=constants))
         lasts_ms = float(saccade_duration_ms(np.array(amplitude_deg), constants))
         begins_ms = hold_ms + constants.shoulder_share_before * (gap_ms - lasts_ms)
@@ -203,7 +203,7 @@ def round_trip(paths: Iterable[Scanpath], constants: LiftConstants = CONSTANTS) 
     """Lift with drift and noise, extract with Judd's rule, compare; errors over trials of equal count."""
     rng = np.random.default_rng(SEED)
     trials, same = 0, 0
-    place_px: list[Floats] = []
+    error_px: list[Floats] = []
     duration_ms: list[Floats] = []
     for path in paths:
         trials += 1
@@ -212,13 +212,13 @@ def round_trip(paths: Iterable[Scanpath], constants: LiftConstants = CONSTANTS) 
             assert found.duration_ms is not None
             assert path.duration_ms is not None
             same += 1
-            place_px.append(np.hypot(*(found.xy_px - path.xy_px).T))
+            error_px.append(np.hypot(*(found.xy_px - path.xy_px).T))
             duration_ms.append(np.abs(found.duration_ms - path.duration_ms))
     durations = np.concatenate(duration_ms)
     return RoundTrip(
         trials=trials,
         same_count_share=same / trials,
-        median_place_px=float(np.median(np.concatenate(place_px))),
+        median_position_px=float(np.median(np.concatenate(error_px))),
         median_duration_ms=float(np.median(durations)),
         p95_duration_ms=float(np.percentile(durations, 95)),
     )

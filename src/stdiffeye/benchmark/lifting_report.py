@@ -53,7 +53,7 @@ def document(
     lifted: Sequence[Saccade],
 ) -> str:
     """The whole report."""
-    parts = [
+    sections = [
         HEAD,
         "## Constants\n",
         _constants(used, fitted),
@@ -65,7 +65,7 @@ def document(
         _saccades(human, lifted),
         "",
     ]
-    return "\n".join(parts)
+    return "\n".join(sections)
 
 
 def _constants(used: Mapping[str, float], fitted: Mapping[str, float]) -> str:
@@ -75,9 +75,9 @@ def _constants(used: Mapping[str, float], fitted: Mapping[str, float]) -> str:
 
 
 def _trips(trips: Mapping[str, RoundTrip]) -> str:
-    lines = ["| trials | number | same count | place px | duration ms | 95 % ms |", "|---|---|---|---|---|---|"]
+    lines = ["| trials | number | same count | position px | duration ms | 95 % ms |", "|---|---|---|---|---|---|"]
     lines += [
-        f"| {name} | {trip.trials:,} | {trip.same_count_share:.2%} | {trip.median_place_px:.3f} | "
+        f"| {name} | {trip.trials:,} | {trip.same_count_share:.2%} | {trip.median_position_px:.3f} | "
         f"{trip.median_duration_ms:.1f} | {trip.p95_duration_ms:.1f} |"
         for name, trip in trips.items()
     ]

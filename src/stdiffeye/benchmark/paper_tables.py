@@ -144,18 +144,18 @@ def _cells(
         if one is None or math.isnan(one.value):
             cells.append(mark(ABSENT, 0))
             continue
-        place = rank(block.result, protocol, metric).get(name, 0)
-        cells.append(mark(f"{one.value:.{DECIMALS}f}", place) + interval(one))
+        position = rank(block.result, protocol, metric).get(name, 0)
+        cells.append(mark(f"{one.value:.{DECIMALS}f}", position) + interval(one))
     return cells
 
 
-def _markdown_mark(cell: str, place: int) -> str:
-    return {1: f"**{cell}**", 2: f"<u>{cell}</u>"}.get(place, cell)
+def _markdown_mark(cell: str, position: int) -> str:
+    return {1: f"**{cell}**", 2: f"<u>{cell}</u>"}.get(position, cell)
 
 
-def _latex_mark(cell: str, place: int) -> str:
+def _latex_mark(cell: str, position: int) -> str:
     shown = "--" if cell == ABSENT else cell.replace("-", "$-$")
-    return {1: rf"\textbf{{{shown}}}", 2: rf"\underline{{{shown}}}"}.get(place, shown)
+    return {1: rf"\textbf{{{shown}}}", 2: rf"\underline{{{shown}}}"}.get(position, shown)
 
 
 def _interval(one: Estimate) -> str:

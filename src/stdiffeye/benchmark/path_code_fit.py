@@ -49,9 +49,9 @@ WITHOUT: dict[str, list[int]] = {
 HEAD = """# The path code
 
 Made by `stdiffeye reproduce path-code`. The index-aligned form of ST-DiffEye (`st-diffeye-aligned`) has one token for
-each fixation. Beside place, duration and gap it holds a code of {width} numbers: what the eye does during the fixation,
-and on its way to the next (`stdiffeye.gaze.path_code`). No trajectory of that system can be better than this code, so
-here the code is measured alone.
+each fixation. Beside position, duration and gap it holds a code of {width} numbers: what the eye does during the
+fixation, and on its way to the next (`stdiffeye.gaze.path_code`). No trajectory of that system can be better than this
+code, so here the code is measured alone.
 
 Recordings of DOVES' validation split are encoded and decoded. The code keeps the level of the tracker's noise, not its
 samples. Noise is sampled again, and the position error includes it. Quantities are KS distances to the recordings;

@@ -67,13 +67,13 @@ def score_model(model: Model, store: Store, quiet: bool = False) -> ModelScores:
     """Generate for the test split and compare with people; DOVES by trajectories and Judd's rule on both sides."""
     raw, split = bool(store.columns["has_trajectory"].any()), TEST_SPLITS.get(store.dataset, "test")
     wanted = wanted_of([store.path], Request(samples=SAMPLES), split)
-    asked = {(one.name, one.request.task) for one in wanted}
-    human = [trial for trial in store.trials(split) if (trial.name, trial.task) in asked]
+    keys_wanted = {(one.name, one.request.task) for one in wanted}
+    human = [trial for trial in store.trials(split) if (trial.name, trial.task) in keys_wanted]
     generated = samples_of(model, wanted, raw, quiet)
     mode = "extracted" if raw else "scanpath"
     fair = evaluate(human, {"model": generated}, metrics=GAP_METRICS, mode=mode, protocols=("crps",), estimator="fair")
     diversity, memory = _diversity(human, generated), _memory(model, store, quiet)
-    scores = ModelScores(store.dataset, split, mode, fair, len(human) / len(asked), diversity, memory)
+    scores = ModelScores(store.dataset, split, mode, fair, len(human) / len(keys_wanted), diversity, memory)
     if raw:
         scores.kinematics = kinematics(generated).distance_to(kinematics(human))
         scores.side_by_side = _side_by_side(human, generated)
@@ -85,7 +85,7 @@ def score_model(model: Model, store: Store, quiet: bool = False) -> ModelScores:
 def samples_of(model: Model, wanted: Sequence[Wanted], trajectories: bool, quiet: bool) -> list[Trial]:
     """Gaze for each, in the frame of the picture's file; trajectories end where the stores cut people's."""
     trials: list[Trial] = []
-    for one in track(wanted, "looking", quiet=quiet):
+    for one in track(wanted, "generating", quiet=quiet):
         if trajectories:
             gaze = next(iter(model.generate_many([one.picture], one.request)))
             cut = [truncate(t, t.scanpath) for t in gaze]
@@ -108,21 +108,21 @@ def _scanpaths_of(trials: Sequence[Trial]) -> dict[tuple[str, str], list[Scanpat
 
 
 def _diversity(human: Sequence[Trial], generated: Sequence[Trial]) -> float:
-    def spread(trials: Sequence[Trial]) -> float:
+    def diversity(trials: Sequence[Trial]) -> float:
         tables = [pairwise("DTW", paths) for paths in _scanpaths_of(trials).values() if len(paths) > 1]
         return float(np.mean([table[np.triu_indices(len(table), 1)].mean() for table in tables]))
 
-    return spread(generated) / spread(human)
+    return diversity(generated) / diversity(human)
 
 
 def _memory(model: Model, store: Store, quiet: bool) -> tuple[float, float]:
     stimuli = [stimulus for stimulus in stimuli_of(store, "train") if len(stimulus.trials) > 2]
-    spread = np.linspace(0, len(stimuli) - 1, min(MEMORY_STIMULI, len(stimuli))).round().astype(int)
-    chosen = {(stimuli[i].name, stimuli[i].task): stimuli[i] for i in spread}
+    evenly = np.linspace(0, len(stimuli) - 1, min(MEMORY_STIMULI, len(stimuli))).round().astype(int)
+    chosen = {(stimuli[i].name, stimuli[i].task): stimuli[i] for i in evenly}
     everything = wanted_of([store.path], Request(samples=SAMPLES), "train")
     wanted = [one for one in everything if (one.name, one.request.task) in chosen]
     generated = _scanpaths_of(samples_of(model, wanted, False, quiet))
-    nearest, people = [], []
+    nearest, human_nearest = [], []
     for key, stimulus in chosen.items():
         trials = [
             path[:MAX_FIXATIONS] for path in (store[int(i)].scanpath for i in stimulus.trials) if path is not None
@@ -130,8 +130,8 @@ def _memory(model: Model, store: Store, quiet: bool) -> tuple[float, float]:
         nearest.append(pairwise("DTW", generated[key], trials).min(axis=1))
         among = pairwise("DTW", trials)
         np.fill_diagonal(among, np.inf)
-        people.append(among.min(axis=1))
-    return float(np.median(np.concatenate(nearest))), float(np.median(np.concatenate(people)))
+        human_nearest.append(among.min(axis=1))
+    return float(np.median(np.concatenate(nearest))), float(np.median(np.concatenate(human_nearest)))
 
 
 def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, list[float]]:
@@ -141,9 +141,9 @@ def _found(human: Sequence[Trial], generated: Sequence[Trial]) -> dict[str, list
 
 def _side_by_side(human: Sequence[Trial], generated: Sequence[Trial]) -> list[Trial]:
     """The k-th viewer of the k-th picture: the first of each would be one person throughout."""
-    people, samples = by_stimulus(human), by_stimulus(generated)
-    keys = [key for key in people if key in samples][:SHOWN]
-    return [side[key][k % len(side[key])] for k, key in enumerate(keys) for side in (people, samples)]
+    recorded, samples = by_stimulus(human), by_stimulus(generated)
+    keys = [key for key in recorded if key in samples][:SHOWN]
+    return [side[key][k % len(side[key])] for k, key in enumerate(keys) for side in (recorded, samples)]
 
 
 def stated_gap(estimate: tuple[float, float, float]) -> str:

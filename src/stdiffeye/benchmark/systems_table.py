@@ -132,7 +132,7 @@ def _entries(entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget:
     with nullcontext() if alone else workers(budget.jobs, fresh=True) as pool:
         for store in stores:
             able = [one for one in entries if one.can_learn_from(store)]
-            _look(able, store, budget, quiet)
+            _show_gaze(able, store, budget, quiet)
             train_one = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
             for some in ([one for one in able if not one.borrows], [one for one in able if one.borrows]):
                 if pool is None:
@@ -142,7 +142,7 @@ def _entries(entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget:
                     yield from (done.result() for done in as_completed(begun))
 
 
-def _look(entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool) -> None:
+def _show_gaze(entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool) -> None:
     """Look at all pictures beforehand, or the first who trains would pay for the others."""
     for encoder in dict.fromkeys(load_preset(one.preset, one.changes).encoder for one in entries):
         features(list(store.pictures.values()), encoder, budget.work / "features", flips=True, quiet=quiet)
@@ -225,10 +225,10 @@ def _search(budget: Budget) -> str:
 
 def _commit() -> str:
     """The commit that this is, or the version where there is none."""
-    asked = subprocess.run(
+    done = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
     )
-    return asked.stdout.strip() or f"of version {__version__}"
+    return done.stdout.strip() or f"of version {__version__}"
 
 
 def _lender(one: BenchmarkEntry, by_name: dict[str, BenchmarkEntry]) -> BenchmarkEntry:

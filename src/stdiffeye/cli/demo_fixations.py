@@ -109,10 +109,10 @@ def made_scanpath(scene: Any, rng: np.random.Generator) -> Scanpath:
     from stdiffeye.gaze import Frame, Scanpath
 
     frame = Frame(*SIZE_PX, px_per_degree=PX_PER_DEGREE)
-    places = np.array([[x, y - size / 4] for _, x, y, size, _ in scene["things"]])
-    order = np.concatenate([rng.permutation(len(places)), rng.permutation(len(places))])
+    positions = np.array([[x, y - size / 4] for _, x, y, size, _ in scene["things"]])
+    order = np.concatenate([rng.permutation(len(positions)), rng.permutation(len(positions))])
     keep = np.concatenate([[True], np.diff(order) != 0])
-    xy = np.concatenate([[frame.centre_px], places[order[keep]] + rng.normal(0, 40, (int(keep.sum()), 2))])
+    xy = np.concatenate([[frame.centre_px], positions[order[keep]] + rng.normal(0, 40, (int(keep.sum()), 2))])
     duration_ms = np.round(rng.gamma(6.0, 45.0, len(xy)) + 90)
     return Scanpath(np.clip(xy, 20, frame.size_px - 20), frame, duration_ms=duration_ms)
 

@@ -99,9 +99,9 @@ def doctor() -> list[Check]:
         "ffmpeg": _ffmpeg,
     }
     found: list[Check] = []
-    for name, look in plan.items():
+    for name, examine in plan.items():
         try:
-            checks = look()
+            checks = examine()
         except Exception as error:  # whatever a damaged installation raises is what the user needs to read
             checks = Check(name, "broken", f"{type(error).__name__}: {_one_line(error)}", _reinstall())
         found += checks if isinstance(checks, list) else [checks]

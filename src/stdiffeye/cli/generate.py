@@ -66,9 +66,9 @@ def _to_open(first: Trial, args: GenerateArgs) -> Path:
     return args.out / "fixations.csv"
 
 
-def _note_of_short_gaze(trials: Sequence[Trial], asked_s: float | None) -> None:
+def _note_of_short_gaze(trials: Sequence[Trial], requested_s: float | None) -> None:
     longest_s = max((t.trajectory.time_ms[-1] / 1000 for t in trials if t.trajectory is not None), default=math.inf)
-    if asked_s is not None and longest_s < asked_s - SHORT_BY_S:
+    if requested_s is not None and longest_s < requested_s - SHORT_BY_S:
         print(
             f"note: the gaze ends after {longest_s:.1f} s: this model looks no longer than the trials it learned from",
             file=sys.stderr,

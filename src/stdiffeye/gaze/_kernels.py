@@ -12,19 +12,19 @@ UNREACHABLE = 1e30
 
 
 @njit(cache=True, nogil=True)
-def anchors(xy: Floats, places: Floats) -> Ints:
+def anchors(xy: Floats, positions: Floats) -> Ints:
     """Strictly rising sample numbers t_m with the least Σ ‖xy[t_m] − places[m]‖; (-1, …) where there is none.
 
     D[m, t] = dist(m, t) + min_{t' < t} D[m − 1, t']; `nearest[m, t]` is the earliest t' ≤ t with the least D[m, t'].
     """
-    length, count = len(xy), len(places)
+    length, count = len(xy), len(positions)
     nearest = np.zeros((count, length), dtype=np.int32)
     px, py = xy[:, 0].copy(), xy[:, 1].copy()
     cost = np.empty(length)
     before = np.zeros(length)  # min_{t' < t} D[m − 1, t']
     for m in range(count):
         best, best_t = UNREACHABLE, m
-        x, y = places[m, 0], places[m, 1]
+        x, y = positions[m, 0], positions[m, 1]
         stop = length - count + 1 + m  # later samples are needed for later fixations
         for t in range(m, stop):  # apart from the scan below, so that it is vectorised
             dx, dy = px[t] - x, py[t] - y
@@ -65,15 +65,15 @@ def ramp(anchor: Ints, length: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def two_nearest(xy: Floats, places: Floats) -> Floats:
+def two_nearest(xy: Floats, positions: Floats) -> Floats:
     """Mean of the numbers (from 1) of the two nearest places, weighted by inverse distance, over M + 1."""
-    length, count = len(xy), len(places)
+    length, count = len(xy), len(positions)
     rho = np.empty(length)
     for t in range(length):
         near, nearer = UNREACHABLE, UNREACHABLE
         near_m, nearer_m = 0, 0
         for m in range(count):
-            dx, dy = xy[t, 0] - places[m, 0], xy[t, 1] - places[m, 1]
+            dx, dy = xy[t, 0] - positions[m, 0], xy[t, 1] - positions[m, 1]
             distance = np.sqrt(dx * dx + dy * dy)
             if distance < nearer:
                 near, near_m = nearer, nearer_m
@@ -178,15 +178,15 @@ def dispersion_windows(xy: Floats, max_dispersion: float, min_samples: int) -> I
 
 
 @njit(cache=True, nogil=True)
-def median_places(xy: Floats, lost: NDArray[np.bool_], intervals: Ints) -> Floats:
+def median_positions(xy: Floats, lost: NDArray[np.bool_], intervals: Ints) -> Floats:
     """(M, 2) median x and median y of the samples of each interval [start, stop) that are not lost."""
-    places = np.empty((len(intervals), 2))
+    positions = np.empty((len(intervals), 2))
     for m in range(len(intervals)):
         start, stop = intervals[m]
         seen = ~lost[start:stop]
         for axis in range(2):
-            places[m, axis] = np.median(xy[start:stop, axis][seen])
-    return places
+            positions[m, axis] = np.median(xy[start:stop, axis][seen])
+    return positions
 
 
 @njit(cache=True, nogil=True)

@@ -206,9 +206,9 @@ def _interpolated(wanted: Floats, time: Floats, xy: Floats, max_step_ms: float) 
     on_sample = np.abs(time[after] - wanted) <= ROUNDING_MS
     before = np.maximum(after - 1, 0)
     short = (after > 0) & (time[after] - time[before] <= max_step_ms + ROUNDING_MS)
-    known = inside & (on_sample | short)
+    mask = inside & (on_sample | short)
     for axis in range(2):
-        result[known, axis] = np.interp(wanted[known], time, xy[:, axis])
+        result[mask, axis] = np.interp(wanted[mask], time, xy[:, axis])
     return result
 
 

@@ -100,7 +100,7 @@ def scanpath_of(trajectory: Trajectory, intervals: NDArray[np.int64]) -> Scanpat
     from stdiffeye.gaze import _kernels
 
     return Scanpath(
-        _kernels.median_places(trajectory.xy_px, trajectory.lost, intervals),
+        _kernels.median_positions(trajectory.xy_px, trajectory.lost, intervals),
         trajectory.frame,
         duration_ms=(intervals[:, 1] - intervals[:, 0]) * MILLISECONDS / trajectory.rate_hz,
         onset_ms=intervals[:, 0] * MILLISECONDS / trajectory.rate_hz,

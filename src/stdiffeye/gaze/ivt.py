@@ -78,13 +78,13 @@ def _joined(
 ) -> NDArray[np.int64]:
     """Neighbours that are close in time and place, joined from left to right."""
     joined: list[list[int]] = []
-    place = np.zeros(2)
+    position = np.zeros(2)
     for start, stop in intervals.tolist():
         here = xy_px[start:stop].mean(axis=0)
-        if joined and start - joined[-1][1] <= max_gap and np.hypot(*(here - place)) <= max_step_px:
+        if joined and start - joined[-1][1] <= max_gap and np.hypot(*(here - position)) <= max_step_px:
             joined[-1][1] = stop
-            place = np.nanmean(xy_px[joined[-1][0] : stop], axis=0)
+            position = np.nanmean(xy_px[joined[-1][0] : stop], axis=0)
         else:
             joined.append([start, stop])
-            place = here
+            position = here
     return np.array(joined, dtype=np.int64).reshape(-1, 2)

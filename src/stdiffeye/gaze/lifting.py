@@ -268,15 +268,15 @@ def wander_deg(
     return np.cumsum(velocity, axis=0) / rate_hz + rng.normal(0, constants.noise_deg, (length, 2))
 
 
-def settle(xy_px: Points, skeleton: Skeleton, places_px: Points) -> Points:
+def settle(xy_px: Points, skeleton: Skeleton, positions_px: Points) -> Points:
     """Shift each fixation so that its median is its place, spreading the change along the saccade between two.
 
     The change follows the saccade's own path length, so that it adds speed only where the eye moves.
     """
     shift = np.empty_like(xy_px)
     offsets = []
-    for (start, stop), place in zip(skeleton.fixations, places_px, strict=True):
-        offsets.append(place - np.median(xy_px[start:stop], axis=0))
+    for (start, stop), position in zip(skeleton.fixations, positions_px, strict=True):
+        offsets.append(position - np.median(xy_px[start:stop], axis=0))
         shift[start:stop] = offsets[-1]
     for m, (start, stop) in enumerate(skeleton.saccades):
         if stop == start:

@@ -102,19 +102,19 @@ def decode(
     """The trajectory of a scanpath with onsets and its code (M, WIDTH); without `rng` it has no noise."""
     raw, scale_px = expanded(code, constants), px_per_degree_of(scanpath.frame, px_per_degree)
     skeleton = skeleton_of(scanpath, rate_hz, px_per_degree)
-    place = scanpath.xy_px / scale_px
-    turns = _turns(place)
+    position = scanpath.xy_px / scale_px
+    turns = _turns(position)
     xy = np.empty((len(skeleton), 2))
     for m, (start, stop) in enumerate(skeleton.fixations):
         basis = _fixation_basis(stop - start, rate_hz)
         weights = _fixation_weights(raw[m], stop - start, turns[m - 1] if m else None)
-        xy[start:stop] = place[m] + basis[:, 1:] @ weights[: basis.shape[1] - 1]
+        xy[start:stop] = position[m] + basis[:, 1:] @ weights[: basis.shape[1] - 1]
         if rng is not None:
             xy[start:stop] += np.exp(raw[m, 0]) * _noise(basis, rate_hz, rng, constants)
     for m, (start, stop) in enumerate(skeleton.saccades):
         if stop > start:
             basis = _saccade_basis(stop - start)
-            weights = _saccade_weights(raw[m], place[m + 1] - place[m])[: basis.shape[1]]
+            weights = _saccade_weights(raw[m], position[m + 1] - position[m])[: basis.shape[1]]
             xy[start:stop] = _straight(skeleton, m, xy, scanpath.xy_px) + basis @ weights @ turns[m].T
     return Trajectory(settle(xy * scale_px, skeleton, scanpath.xy_px), rate_hz, scanpath.frame, synthesised=True)
 
@@ -130,18 +130,18 @@ def raw_code(
     xy = trajectory.xy_px[first : first + len(skeleton)] / scale_px
     if len(xy) < len(skeleton):  # rounding may let the last fixation end one sample after the recording
         xy = np.concatenate([xy, np.repeat(xy[-1:], len(skeleton) - len(xy), axis=0)])
-    place, smooth = scanpath.xy_px / scale_px, np.full_like(xy, np.nan)
-    turns, raw, left = _turns(place), np.full((len(scanpath), WIDTH), np.nan), []
+    position, smooth = scanpath.xy_px / scale_px, np.full_like(xy, np.nan)
+    turns, raw, left = _turns(position), np.full((len(scanpath), WIDTH), np.nan), []
     for m, (start, stop) in enumerate(skeleton.fixations):
-        basis, seen = _fixation_basis(stop - start, rate), xy[start:stop] - place[m]
+        basis, seen = _fixation_basis(stop - start, rate), xy[start:stop] - position[m]
         weights = _fit(basis, seen)
-        smooth[start:stop] = place[m] + basis @ weights
+        smooth[start:stop] = position[m] + basis @ weights
         left.append(seen - basis @ weights)
         raw[m, : SACCADE.start] = _fixation_row(weights[1:], left[-1], rate, turns[m - 1] if m else None)
     for m, (start, stop) in enumerate(skeleton.saccades):
         if stop > start:
             beyond = (xy[start:stop] - _straight(skeleton, m, smooth, scanpath.xy_px)) @ turns[m]
-            raw[m, SACCADE] = _saccade_row(_fit(_saccade_basis(stop - start), beyond), place[m + 1] - place[m])
+            raw[m, SACCADE] = _saccade_row(_fit(_saccade_basis(stop - start), beyond), position[m + 1] - position[m])
     return raw, left, skeleton
 
 
@@ -180,19 +180,19 @@ def _fit(basis: Floats, values: Floats) -> Floats:
     return weights
 
 
-def _turns(place: Points) -> NDArray[np.float64]:
+def _turns(position: Points) -> NDArray[np.float64]:
     """(M − 1, 2, 2) whose columns are the directions along and across each saccade."""
-    step = np.diff(place, axis=0)
+    step = np.diff(position, axis=0)
     length = np.hypot(*step.T)[:, None]
     along = np.where(length > 0, step / np.maximum(length, 1e-12), [1.0, 0.0])
     return np.stack([along, np.stack([-along[:, 1], along[:, 0]], axis=1)], axis=2)
 
 
-def _straight(skeleton: Skeleton, saccade: int, xy: Floats, place_px: Points) -> Floats:
+def _straight(skeleton: Skeleton, saccade: int, xy: Floats, position_px: Points) -> Floats:
     """(n, 2) from where one fixation's path ends to where the next one's begins, with the skeleton's course."""
     start, stop = skeleton.saccades[saccade]
-    step = place_px[saccade + 1] - place_px[saccade]
-    share = (skeleton.xy_px[start:stop] - place_px[saccade]) @ step / max(float(step @ step), 1e-9)
+    step = position_px[saccade + 1] - position_px[saccade]
+    share = (skeleton.xy_px[start:stop] - position_px[saccade]) @ step / max(float(step @ step), 1e-9)
     return xy[start - 1] + share[:, None] * (xy[stop] - xy[start - 1])
 
 

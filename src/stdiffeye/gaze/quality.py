@@ -246,12 +246,12 @@ class QualityReport:
     def from_dict(cls, values: dict[str, Any]) -> QualityReport:
         """The inverse of `as_dict`."""
         try:
-            known = {item.name: values[item.name] for item in fields(cls)}
-            known["thresholds"] = QualityThresholds(**known["thresholds"])
-            known["dropped"] = Counter(known["dropped"])
+            values_read = {item.name: values[item.name] for item in fields(cls)}
+            values_read["thresholds"] = QualityThresholds(**values_read["thresholds"])
+            values_read["dropped"] = Counter(values_read["dropped"])
         except (KeyError, TypeError) as error:
             raise InputError(f"this is not a quality report: {error}") from None
-        return cls(**known)
+        return cls(**values_read)
 
     def save(self, path: str | Path) -> None:
         write_json(path, self.as_dict())

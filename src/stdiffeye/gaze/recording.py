@@ -215,8 +215,8 @@ class Recording:
         first, last = (int(edge) for edge in np.searchsorted(self.time_ms, [start_ms, end_ms]))
         if first == last:
             raise InputError(f"recording {self.name!r} has no sample between {start_ms:g} and {end_ms:g} ms")
-        part = slice(first, last)
-        arrays: dict[str, Any] = {name: _sliced(getattr(self, name), part) for name in ARRAYS}
+        span = slice(first, last)
+        arrays: dict[str, Any] = {name: _sliced(getattr(self, name), span) for name in ARRAYS}
         return replace(
             self,
             **arrays,
@@ -244,8 +244,8 @@ def joined(recordings: Sequence[Recording]) -> Recording:
             raise InputError(f"{first.name!r} spans blocks of two screens: {first.frame} and {other.frame}")
     columns: dict[str, Any] = {}
     for name in ARRAYS:
-        parts = [getattr(recording, name) for recording in recordings]
-        columns[name] = None if any(part is None for part in parts) else np.concatenate(parts)
+        pieces = [getattr(recording, name) for recording in recordings]
+        columns[name] = None if any(piece is None for piece in pieces) else np.concatenate(pieces)
     if columns["left_px"] is None and columns["right_px"] is None:
         raise InputError(f"{first.name!r} spans blocks of different eyes: no eye was recorded throughout")
     return replace(
@@ -267,8 +267,8 @@ def _frozen(values: ArrayLike | None, shape: tuple[int, ...], what: str) -> Floa
     return array
 
 
-def _sliced(values: Floats | None, part: slice) -> Floats | None:
-    return None if values is None else values[part]
+def _sliced(values: Floats | None, span: slice) -> Floats | None:
+    return None if values is None else values[span]
 
 
 def _encloses(outer: Event, inner: Event) -> bool:

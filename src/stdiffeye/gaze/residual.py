@@ -74,8 +74,8 @@ def trajectory_condition(
     speed = uniform_filter1d(maximum_filter1d(np.hypot(*velocity.T), width), width)
     noise = max(noise_deg_s, SLOWEST_NOISE_DEG_S)
     clear = amplitudes_deg(scanpath, px_per_degree) >= AMPLITUDE_DEG[0]
-    told, now = np.where(clear, 0.0 if vigour is None else vigour, 0.0), np.zeros(len(skeleton))
-    for (start, stop), own in zip(skeleton.saccades, told, strict=True):
+    wanted, now = np.where(clear, 0.0 if vigour is None else vigour, 0.0), np.zeros(len(skeleton))
+    for (start, stop), own in zip(skeleton.saccades, wanted, strict=True):
         now[start:stop] = own
     return TrajectoryCondition(skeleton, velocity, noise + SHARE * speed, noise, now, _phase(skeleton))
 

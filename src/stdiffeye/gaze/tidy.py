@@ -93,8 +93,8 @@ def _saccades(trial: Trial | None) -> Columns:
     count, (dx, dy) = len(path) - 1, np.diff(path.xy_px, axis=0).T
     amplitude = np.hypot(dx, dy)
     duration = _or_unknown(path.gap_ms, count)
-    known = path.onset_ms is not None and path.duration_ms is not None
-    onset = (path.onset_ms + path.duration_ms)[:-1] if known else np.full(count, np.nan)  # type: ignore[operator]
+    timed = path.onset_ms is not None and path.duration_ms is not None
+    onset = (path.onset_ms + path.duration_ms)[:-1] if timed else np.full(count, np.nan)  # type: ignore[operator]
     return {
         "saccade": np.arange(1, count + 1),
         "onset_ms": onset,

@@ -104,14 +104,14 @@ def _spans(messages: Sequence[Message], start: re.Pattern[str], end: re.Pattern[
 
 
 def _cut(recordings: Sequence[Recording], span: _Span) -> Recording | None:
-    parts = [
+    pieces = [
         replace(block.within(span.start_ms, span.end_ms), name=span.name)
         for block in recordings
         if np.diff(np.searchsorted(block.time_ms, [span.start_ms, span.end_ms]))[0]
     ]
-    if not parts:
+    if not pieces:
         return None
-    trial = joined(parts)
+    trial = joined(pieces)
     # Messages that name the picture often come before recording starts, so look at all within the span.
     pictures = [
         found["picture"]

@@ -66,9 +66,9 @@ class Trajectory(Drawable):
     def __len__(self) -> int:
         return len(self.xy_px)
 
-    def __getitem__(self, part: slice) -> Trajectory:
+    def __getitem__(self, span: slice) -> Trajectory:
         """A contiguous stretch, `trajectory[a:b]` in samples."""
-        return replace(self, xy_px=self.xy_px[_contiguous(part)])
+        return replace(self, xy_px=self.xy_px[_contiguous(span)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trajectory) and _same(self, other, ("xy_px",), ("rate_hz", "frame", "synthesised"))
@@ -163,12 +163,12 @@ class Scanpath(Drawable):
     def __len__(self) -> int:
         return len(self.xy_px)
 
-    def __getitem__(self, part: slice) -> Scanpath:
+    def __getitem__(self, span: slice) -> Scanpath:
         """Some consecutive fixations, `scanpath[:16]`."""
-        part = _contiguous(part)
-        duration = None if self.duration_ms is None else self.duration_ms[part]
-        onset = None if self.onset_ms is None else self.onset_ms[part]
-        return replace(self, xy_px=self.xy_px[part], duration_ms=duration, onset_ms=onset)
+        span = _contiguous(span)
+        duration = None if self.duration_ms is None else self.duration_ms[span]
+        onset = None if self.onset_ms is None else self.onset_ms[span]
+        return replace(self, xy_px=self.xy_px[span], duration_ms=duration, onset_ms=onset)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scanpath) and _same(self, other, ("xy_px", "duration_ms", "onset_ms"), ("frame",))
@@ -253,9 +253,9 @@ class Trial(Drawable):
             raise InputError(f"a word of trial {self.name!r:.60} holds a NUL byte")
 
     def __repr__(self) -> str:
-        parts = [repr(part) for part in (self.scanpath, self.trajectory) if part is not None]
+        shown = [repr(one) for one in (self.scanpath, self.trajectory) if one is not None]
         task = f" looking for {self.task!r}" if self.task else ""
-        return f"Trial({self.name!r} by {self.subject!r}{task}: {', '.join(parts)})"
+        return f"Trial({self.name!r} by {self.subject!r}{task}: {', '.join(shown)})"
 
     @property
     def frame(self) -> Frame:
@@ -308,10 +308,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def _contiguous(part: slice) -> slice:
-    if not isinstance(part, slice) or part.step not in (None, 1):
-        raise InputError(f"gaze is sliced in one piece, [a:b], got {part!r}")
-    return part
+def _contiguous(span: slice) -> slice:
+    if not isinstance(span, slice) or span.step not in (None, 1):
+        raise InputError(f"gaze is sliced in one piece, [a:b], got {span!r}")
+    return span
 
 
 def _same(one: Any, other: Any, arrays: tuple[str, ...], values: tuple[str, ...]) -> bool:

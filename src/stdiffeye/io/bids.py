@@ -41,7 +41,7 @@ GAZE_ON_SCREEN = "gaze-on-screen"
 PX_PER_DEGREE = "PixelsPerDegree"  # our own field; BIDS knows only size and distance
 STIMULUS = "stimulus_name"
 EVENT_KINDS = ("fixation", "saccade", "blink")
-EVENT_PLACES = ("x_px", "y_px", "end_x_px", "end_y_px")
+EVENT_POSITIONS = ("x_px", "y_px", "end_x_px", "end_y_px")
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,9 @@ def _tracker_events(path: Path, eye: Literal["left", "right"]) -> tuple[tuple[Ev
         kind = row.get("trial_type", NOTHING)
         if kind in EVENT_KINDS:
             duration_ms = float(_numbers(file, "duration", [row.get("duration", NOTHING)])[0]) * 1000
-            x, y, end_x, end_y = _numbers(file, "place", [row.get(name, NOTHING) for name in EVENT_PLACES]).tolist()
+            x, y, end_x, end_y = _numbers(
+                file, "position", [row.get(name, NOTHING) for name in EVENT_POSITIONS]
+            ).tolist()
             events.append(Event(kind, eye, start_ms, round(duration_ms, 6), _xy(x, y), _xy(end_x, end_y)))
         elif row.get("message", NOTHING) != NOTHING:
             messages.append(Message(start_ms, row["message"]))
@@ -251,10 +253,10 @@ def _sidecar(path: Path, suffix: str) -> dict[str, Any]:
 
 
 def _entities(path: Path) -> dict[str, str]:
-    parts = path.name.split(".")[0].split("_")[:-1]
-    return dict(part.split("-", maxsplit=1) for part in parts if "-" in part)
+    entities = path.name.split(".")[0].split("_")[:-1]
+    return dict(entity.split("-", maxsplit=1) for entity in entities if "-" in entity)
 
 
 def _without_recording(path: Path) -> str:
-    parts = path.name.split(".")[0].split("_")[:-1]
-    return "_".join(part for part in parts if not part.startswith("recording-"))
+    entities = path.name.split(".")[0].split("_")[:-1]
+    return "_".join(entity for entity in entities if not entity.startswith("recording-"))

@@ -20,10 +20,10 @@ from typing import Any
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
 from stdiffeye.gaze.recording import XY, Event, Recording
-from stdiffeye.io.bids import EVENT_PLACES, GAZE_ON_SCREEN, NOTHING, PX_PER_DEGREE, STIMULUS
+from stdiffeye.io.bids import EVENT_POSITIONS, GAZE_ON_SCREEN, NOTHING, PX_PER_DEGREE, STIMULUS
 
 BIDS_VERSION = "1.11.1"
-PHYSIO_EVENT_COLUMNS = ("onset", "duration", "trial_type", "message", *EVENT_PLACES)
+PHYSIO_EVENT_COLUMNS = ("onset", "duration", "trial_type", "message", *EVENT_POSITIONS)
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,8 @@ def _event_rows(recording: Recording, eye: str, with_messages: bool) -> list[tup
 
 def _event_row(event: Event) -> tuple[Any, ...]:
     nowhere: XY = (math.nan, math.nan)
-    places = (*(event.xy_px or nowhere), *(event.end_xy_px or nowhere))
-    return (event.start_ms, round(event.duration_ms / 1000, 9), event.kind, None, *places)
+    positions = (*(event.xy_px or nowhere), *(event.end_xy_px or nowhere))
+    return (event.start_ms, round(event.duration_ms / 1000, 9), event.kind, None, *positions)
 
 
 def _physio_sidecar(recording: Recording, eye: str, has_pupil: bool) -> dict[str, Any]:
@@ -167,9 +167,9 @@ def _physio_sidecar(recording: Recording, eye: str, has_pupil: bool) -> dict[str
 
 
 def _physio_events_sidecar() -> dict[str, Any]:
-    places = {
-        name: {"Description": f"{word} on the screen; of a fixation its mean place", "Units": "pixel"}
-        for name, word in zip(EVENT_PLACES, ("Start x", "Start y", "End x", "End y"), strict=True)
+    positions = {
+        name: {"Description": f"{word} on the screen; of a fixation its mean position", "Units": "pixel"}
+        for name, word in zip(EVENT_POSITIONS, ("Start x", "Start y", "End x", "End y"), strict=True)
     }
     levels = {
         kind: {"Description": f"A {kind} as the tracker's own parser found it"}
@@ -180,7 +180,7 @@ def _physio_events_sidecar() -> dict[str, Any]:
         "Description": "Messages of the experiment and events of the tracker's own parser",
         "OnsetSource": "timestamp",
         "trial_type": {"LongName": "Kind of event", "Levels": levels},
-        **places,
+        **positions,
     }
 
 

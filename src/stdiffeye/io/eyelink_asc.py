@@ -219,22 +219,22 @@ def screen_frame(path: Path, box: Box | None, px_per_degree: float | None) -> Fr
 def _recording(
     path: Path, data: bytes, scanned: Scan, block: _AscBlock, frame: Frame, number: int, blocks: int
 ) -> Recording:
-    part = slice(block.first_sample, block.last_sample)
+    span = slice(block.first_sample, block.last_sample)
     eyes = block.eyes or ("LEFT",)
-    _require_fields(path, data, scanned, part, VALUES_PER_EYE * len(eyes))
-    time = scanned.time[part].copy()
+    _require_fields(path, data, scanned, span, VALUES_PER_EYE * len(eyes))
+    time = scanned.time[span].copy()
     rate = block.rate_hz or _rate_of(time, path)
     if rate > 1000:
         time[1:][np.diff(time) == 0] += 1000 / rate
     backwards = np.diff(time) <= 0
     if backwards.any():
         at = int(backwards.argmax())
-        where = _line_number(data, int(scanned.sample_at[part][at + 1]))
+        where = _line_number(data, int(scanned.sample_at[span][at + 1]))
         raise InputError(f"{path} line {where}: time runs backwards, {time[at + 1]:.10g} after {time[at]:.10g} ms")
     columns: dict[str, Floats] = {}
     origin = block.box[:2] if block.box else (0.0, 0.0)
     for index, eye in enumerate(eyes):
-        x, y, pupil = scanned.values[VALUES_PER_EYE * index : VALUES_PER_EYE * (index + 1), part]
+        x, y, pupil = scanned.values[VALUES_PER_EYE * index : VALUES_PER_EYE * (index + 1), span]
         columns[f"{eye.lower()}_px"] = np.stack([x, y], axis=1) - origin
         columns[f"{eye.lower()}_pupil"] = pupil
     stem = path.name.split(".")[0]
@@ -250,11 +250,11 @@ def _recording(
     )
 
 
-def _require_fields(path: Path, data: bytes, scanned: Scan, part: slice, needed: int) -> None:
-    fields = scanned.fields[part]
+def _require_fields(path: Path, data: bytes, scanned: Scan, span: slice, needed: int) -> None:
+    fields = scanned.fields[span]
     bad = (fields < needed) | (fields == NO_TIME)
     if bad.any():
-        at = int(scanned.sample_at[part][int(bad.argmax())])
+        at = int(scanned.sample_at[span][int(bad.argmax())])
         text = decoded(data[at : data.find(b"\n", at) if b"\n" in data[at:] else len(data)]).rstrip()
         raise InputError(
             f"{path} line {_line_number(data, at)} should be a time and {needed} numbers, got {text[:60]!r}: "

@@ -86,9 +86,9 @@ def _event(event: Event) -> str:
     line = f"{EVENT_WORDS[event.kind]} {event.eye[0].upper()}   {start}\t{end}\t{event.duration_ms:g}"
     if event.kind == "blink":
         return line + "\n"
-    places = [event.xy_px] if event.kind == "fixation" else [event.xy_px, event.end_xy_px]
-    return "\t".join([line, *map(_place, places)]) + "\t0\n"
+    positions = [event.xy_px] if event.kind == "fixation" else [event.xy_px, event.end_xy_px]
+    return "\t".join([line, *map(_position, positions)]) + "\t0\n"
 
 
-def _place(xy: XY | None) -> str:
+def _position(xy: XY | None) -> str:
     return f"{LOST}\t{LOST}" if xy is None else f"{xy[0]:7.1f}\t{xy[1]:7.1f}"

@@ -65,8 +65,8 @@ def _boxes(blocks: list[dict[str, Any]]) -> list[Box | None]:
 
 
 def _event(values: list[Any], rate_hz: float) -> Event:
-    kind, eye, start, end, *places = values
-    x, y, end_x, end_y = places
+    kind, eye, start, end, *positions = values
+    x, y, end_x, end_y = positions
     duration = end - start + 1000 / rate_hz
     if kind == "blink":
         return Event(kind, eye, start, duration)
@@ -81,8 +81,8 @@ def _xy(x: float, y: float) -> XY | None:
     return round(x, DECIMALS), round(y, DECIMALS)
 
 
-def _recording(path: Path, block: dict[str, Any], box: Box | None, frame: Frame, place: tuple[int, int]) -> Recording:
-    number, blocks = place
+def _recording(path: Path, block: dict[str, Any], box: Box | None, frame: Frame, order: tuple[int, int]) -> Recording:
+    number, blocks = order
     table = block["samples"]
     values = np.round(table[:, 1:], DECIMALS)
     values[(values >= MISSING_FROM) | (values == MISSING_INTEGER)] = np.nan

@@ -78,11 +78,11 @@ class Columns:
         """From `time=t,x=gx,y=gy,unit=us,lost=-1`."""
         known = {item.name for item in fields(cls)}
         values: dict[str, str | float] = {}
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            key, equals, value = part.partition("=")
+        for pair in filter(None, (pair.strip() for pair in text.split(","))):
+            key, equals, value = pair.partition("=")
             key = "time_unit" if key.strip() == "unit" else key.strip()
             if not equals or key not in known:
-                raise InputError(f"--columns {part!r} is not KEY=COLUMN with KEY one of {', '.join(sorted(known))}")
+                raise InputError(f"--columns {pair!r} is not KEY=COLUMN with KEY one of {', '.join(sorted(known))}")
             values[key] = _as_float(value, "lost") if key == "lost" else value.strip()
         if "time" not in values:
             raise InputError(f"--columns {text!r} names no time column: time=…,x=…,y=…")
@@ -186,18 +186,18 @@ def recordings_of(
 ) -> list[Recording]:
     """One recording per run of rows with the same key (subject, name)."""
     recordings = []
-    for (subject, name), part in _runs(keys):
-        time = time_ms[part]
+    for (subject, name), span in _runs(keys):
+        time = time_ms[span]
         if not np.isfinite(time).all():
-            raise InputError(f"row {part.start + int((~np.isfinite(time)).argmax()) + 2} of {name!r} has no time")
+            raise InputError(f"row {span.start + int((~np.isfinite(time)).argmax()) + 2} of {name!r} has no time")
         if (np.diff(time) <= 0).any():
             at = int((np.diff(time) <= 0).argmax())
             raise InputError(
-                f"row {part.start + at + 3} of {name!r}: time runs backwards, {time[at + 1]:.10g} after "
+                f"row {span.start + at + 3} of {name!r}: time runs backwards, {time[at + 1]:.10g} after "
                 f"{time[at]:.10g} ms; "
                 "does the file hold several trials or viewers (--columns …,trial=…,subject=…)?"
             )
-        gaze = {f"{eye}_px": xy[part] for eye, xy in eyes.items()}
+        gaze = {f"{eye}_px": xy[span] for eye, xy in eyes.items()}
         recordings.append(
             Recording(time, rate_of(time, name), frame, name=name, subject=subject, **gaze)  # type: ignore[arg-type]
         )

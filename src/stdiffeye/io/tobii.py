@@ -148,7 +148,7 @@ def _is_bad(word: str) -> bool:
 
 
 def _screen(table: Table, dialect: _Dialect) -> Frame:
-    columns = [name for name in (_find(table.header, part) for part in dialect.resolution) if name is not None]
+    columns = [name for name in (_find(table.header, pattern) for pattern in dialect.resolution) if name is not None]
     text = " x ".join(table.words(name)[0] for name in columns)
     if columns and (found := RESOLUTION.search(text)):
         return Frame(int(found[1]), int(found[2]))

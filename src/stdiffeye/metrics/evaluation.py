@@ -69,13 +69,13 @@ def evaluate(
     """
     chosen = EvaluationSettings(**{name: _tuple(value) for name, value in settings.items()})
     _check_names(generated, chosen)
-    asked = chosen.specs(semantics is not None)
+    requested = chosen.specs(semantics is not None)
     human_groups = grouped(human, "the human file")
     systems = {name: grouped(_independent(trials, name), f"{name!r}") for name, trials in generated.items()}
     keys, notes = matched(human_groups, systems)
     reading = Reading(chosen.mode, chosen.max_fixations, chosen.rate_hz, chosen.compat is not None)
     paths = to_paths(human_groups, keys, reading, "the human file")
-    wanted = available(asked, paths, "the humans", notes)
+    wanted = available(requested, paths, "the humans", notes)
     context = context_of(wanted, paths, keys, clusters, semantics, notes)
     humans = Humans(paths, len(keys), context, wanted, chosen.protocols, chosen.estimator, chosen.seed, chosen.shuffles)
     rows = {}

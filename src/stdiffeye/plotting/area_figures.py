@@ -192,8 +192,8 @@ def design_differences(found: Sequence[DesignDifference], a: str, b: str) -> Fig
             for number, group in enumerate(groups):
                 offset = (number - (len(groups) - 1) / 2) * 0.7 / len(groups)
                 own = {one.area: one.difference for one in found if (one.measure, one.group) == (measure, group)}
-                places = np.array([names.index(area) for area in own]) + offset
-                _dots(ax, list(own.values()), places, category(number), group, hollow=True)
+                heights = np.array([names.index(area) for area in own]) + offset
+                _dots(ax, list(own.values()), heights, category(number), group, hollow=True)
             ax.axvline(0, color="#888888", lw=0.8, zorder=1)
             _finish(ax, measure, names)
         for ax in axes[len(measures) :]:
@@ -240,13 +240,13 @@ def _draw_area(ax: Axes, area: Area, frame: Frame, colour: str) -> None:
     ax.text(x, y, area.name, ha="center", va="center", fontsize=9, color=text_on(colour), bbox=box, zorder=3)
 
 
-def _dots(ax: Axes, found: Sequence[Any], places: Any, colour: str, label: str, hollow: bool = False) -> None:
-    for number, (one, place) in enumerate(zip(found, places, strict=True)):
+def _dots(ax: Axes, found: Sequence[Any], heights: Any, colour: str, label: str, hollow: bool = False) -> None:
+    for number, (one, height) in enumerate(zip(found, heights, strict=True)):
         if not np.isnan(one.low):
-            ax.plot([one.low, one.high], [place, place], color=colour, lw=1.8, solid_capstyle="butt", zorder=2)
+            ax.plot([one.low, one.high], [height, height], color=colour, lw=1.8, solid_capstyle="butt", zorder=2)
         face = "white" if hollow and not one.decided else colour
         name = label if number == 0 else None
-        ax.plot([one.value], [place], "o", ms=5, mfc=face, mec=colour, mew=1.4, label=name, zorder=3, ls="none")
+        ax.plot([one.value], [height], "o", ms=5, mfc=face, mec=colour, mew=1.4, label=name, zorder=3, ls="none")
 
 
 def _finish(ax: Axes, measure: str, names: Sequence[str]) -> None:

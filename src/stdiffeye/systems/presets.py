@@ -2,10 +2,10 @@
 
 A preset names its system, sets fields of the system's stages, and says how each stage is trained:
 
-    system: compact
+    system: coarse-to-fine
     about: Coarse to fine, the form that ships.
-    stages: {coarse: {sampling_steps: 25}}
-    train: {coarse: {learning_rate: 7.0e-4}}
+    stages: {scanpath: {sampling_steps: 25}}
+    train: {scanpath: {learning_rate: 7.0e-4}}
 """
 
 from __future__ import annotations

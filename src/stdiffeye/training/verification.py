@@ -61,21 +61,21 @@ def verify(paths: str | Path | Sequence[str | Path] = (), quiet: bool = False) -
 
 def _units(path: str | Path) -> list[Path]:
     """Stores and single files below a path."""
-    place = Path(path) if Path(path).exists() else find_model(path)
-    units = [place] if place.is_file() else list(_walk(place))
+    found = Path(path) if Path(path).exists() else find_model(path)
+    units = [found] if found.is_file() else list(_walk(found))
     if not units:
         raise InputError(f"{path} holds nothing that has a checksum: expected stores, weights or cached features")
     return units
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
+    for folder_name, folders, names in os.walk(folder):
         if MANIFEST in names:
             folders.clear()
-            yield Path(place)
+            yield Path(folder_name)
             continue
         folders.sort()
-        yield from (Path(place) / name for name in sorted(names) if Path(name).suffix in (".safetensors", ".npy"))
+        yield from (Path(folder_name) / name for name in sorted(names) if Path(name).suffix in (".safetensors", ".npy"))
 
 
 def _verified(unit: Path) -> list[VerifiedFile]:

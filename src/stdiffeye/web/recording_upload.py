@@ -175,8 +175,8 @@ def _centred(human: Sequence[Trial], generated: Sequence[Trial]) -> list[Trial]:
     for trial in generated:
         assert trial.scanpath is not None
         frame, length = trial.scanpath.frame, len(trial.scanpath)
-        places = np.clip(rng.normal(seen.mean(axis=0), seen.std(axis=0), (length, 2)), 0, frame.size_px - 1)
-        made.append(replace(trial, scanpath=Scanpath(places, frame, trial.scanpath.duration_ms), trajectory=None))
+        xy_px = np.clip(rng.normal(seen.mean(axis=0), seen.std(axis=0), (length, 2)), 0, frame.size_px - 1)
+        made.append(replace(trial, scanpath=Scanpath(xy_px, frame, trial.scanpath.duration_ms), trajectory=None))
     return made
 
 

@@ -101,7 +101,7 @@ def _viewer(viewer: Playback) -> dict[str, Any]:
         "x": [None if value != value else value for value in x],
         "y": [None if value != value else value for value in y],
         "fixations": [
-            {"x": place_x, "y": place_y, "start_ms": start, "duration_ms": round(end - start, 1)}
-            for place_x, place_y, start, end in np.round(viewer.fixations, 1).tolist()
+            {"x": offset_x, "y": offset_y, "start_ms": start, "duration_ms": round(end - start, 1)}
+            for offset_x, offset_y, start, end in np.round(viewer.fixations, 1).tolist()
         ],
     }

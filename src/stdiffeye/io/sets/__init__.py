@@ -56,18 +56,18 @@ class BorderedReader:
             yield item
 
     def load(self, description: Description, source: Path, item: Any) -> Trial | RawTrial | None:
-        with reading(_place(item, source)):
+        with reading(_named(item, source)):
             return self.reader.load(description, source, item)
 
 
 _END = object()
 
 
-def _place(item: Any, source: Path) -> str | Path:
+def _named(item: Any, source: Path) -> str | Path:
     """The file that an item lies in, or the words that say where it stands."""
-    parts = item if isinstance(item, tuple) else (item,)
-    named = next((part for part in parts if isinstance(part, Path)), None)
-    return named or (parts[0] if isinstance(parts[0], str) and parts[0].startswith("row ") else source)
+    pieces = item if isinstance(item, tuple) else (item,)
+    named = next((piece for piece in pieces if isinstance(piece, Path)), None)
+    return named or (pieces[0] if isinstance(pieces[0], str) and pieces[0].startswith("row ") else source)
 
 
 def reader_of(description: Description) -> Reader:

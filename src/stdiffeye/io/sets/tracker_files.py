@@ -53,8 +53,8 @@ def load(description: Description, source: Path, item: RecordedTrial) -> RawTria
 
 def on_picture(recording: Recording, picture: Frame, placement: str) -> Recording:
     """The same gaze in px of a picture that lay on the screen as `placement` says; the tracker's events stay out."""
-    place = Placement.letterbox if placement == "letterbox" else Placement.centred
-    shown = place(picture, recording.frame)
+    placed = Placement.letterbox if placement == "letterbox" else Placement.centred
+    shown = placed(picture, recording.frame)
     seen = Frame(shown.width_px, shown.height_px, recording.frame.px_per_degree)
     frame = seen.resized(picture.width_px, picture.height_px)
     eyes: dict[str, Any] = {f"{eye}_px": shown.to_image(getattr(recording, f"{eye}_px")) for eye in recording.eyes}
