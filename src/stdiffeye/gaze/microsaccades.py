@@ -63,7 +63,7 @@ def fast_intervals(
     speed = velocity(xy, rate_hz)
     if not np.isfinite(speed).any():
         return np.zeros((0, 2), np.int64)
-    threshold = np.maximum(factor * np.sqrt(_spread(speed)), SMALLEST_THRESHOLD)
+    threshold = np.maximum(factor * np.sqrt(_velocity_std(speed)), SMALLEST_THRESHOLD)
     with np.errstate(invalid="ignore"):
         fast = ((speed / threshold) ** 2).sum(axis=1) > 1
     found = runs(fast)
@@ -103,7 +103,7 @@ def amplitude_px(xy: Points) -> float:
     return float(np.hypot(*(np.nanmax(xy, axis=0) - np.nanmin(xy, axis=0))))
 
 
-def _spread(speed: Floats) -> Floats:
+def _velocity_std(speed: Floats) -> Floats:
     middle = np.nanmedian(speed, axis=0)
     return np.asarray(np.nanmedian((speed - middle) ** 2, axis=0))
 

@@ -86,8 +86,8 @@ def precision_of(samples: Samples, scanpath: Scanpath) -> Precision | None:
             measured.append(one)
     if not measured:
         return None
-    rms, spread, area = np.median(np.array(measured), axis=0).tolist()
-    return Precision(rms, spread, area, len(measured))
+    rms, std, area = np.median(np.array(measured), axis=0).tolist()
+    return Precision(rms, std, area, len(measured))
 
 
 def _of_fixation(time_ms: Floats, xy_deg: Points, longest_ms: float) -> tuple[float, float, float] | None:

@@ -91,13 +91,13 @@ def find_saccades(
     2
     """
     speed = filtered_speed(xy_px / px_per_degree, rate_hz)
-    middle, spread = _noise(speed, factors.peak)
-    edge = max(middle + factors.edge * spread, LEAST_EDGE_DEG_S)
-    oscillation = middle + factors.oscillation * spread
+    middle, std = _noise(speed, factors.peak)
+    edge = max(middle + factors.edge * std, LEAST_EDGE_DEG_S)
+    oscillation = middle + factors.oscillation * std
     saccades: list[tuple[int, int]] = []
     oscillations: list[tuple[int, int]] = []
     with np.errstate(invalid="ignore"):
-        peaks = runs(speed > max(middle + factors.peak * spread, LEAST_PEAK_DEG_S))
+        peaks = runs(speed > max(middle + factors.peak * std, LEAST_PEAK_DEG_S))
         stretches = runs(speed > edge)
     taken = 0
     for start, stop in stretches.tolist():
@@ -128,18 +128,18 @@ def filtered_speed(xy: Points, rate_hz: float) -> Floats:
 def _noise(speed: Floats, factor: float) -> tuple[float, float]:
     """Median and robust SD of the speeds below the peak threshold that follows from them."""
     known = speed[np.isfinite(speed)]
-    threshold, middle, spread = FIRST_THRESHOLD_DEG_S, 0.0, 0.0
+    threshold, middle, std = FIRST_THRESHOLD_DEG_S, 0.0, 0.0
     for _ in range(MOST_ROUNDS):
         below = known[known < threshold]
         if len(below) == 0:
             break
         middle = float(np.median(below))
-        spread = MAD_TO_SD * float(np.median(np.abs(below - middle)))
-        before, threshold = threshold, max(middle + factor * spread, LEAST_PEAK_DEG_S)
+        std = MAD_TO_SD * float(np.median(np.abs(below - middle)))
+        before, threshold = threshold, max(middle + factor * std, LEAST_PEAK_DEG_S)
         if abs(threshold - before) < SETTLED_DEG_S:
             break
     # A tracker may be as noisy as that, but an eye is not.
-    return middle, min(spread, max(FIRST_THRESHOLD_DEG_S - middle, 0.0) / factor)
+    return middle, min(std, max(FIRST_THRESHOLD_DEG_S - middle, 0.0) / factor)
 
 
 def _plausible(speed: Floats, start: int, stop: int, rate_hz: float) -> bool:

@@ -87,9 +87,9 @@ def match_target(task: str, model: str, targets: Sequence[str], text: str = WORD
     if not targets:
         return TargetMatch(task, model, ())
     encoder = text_encoder(text)
-    asked = torch.nn.functional.normalize(encoder.encode(task), dim=0)
+    wanted = torch.nn.functional.normalize(encoder.encode(task), dim=0)
     known = torch.nn.functional.normalize(torch.stack([encoder.encode(one) for one in targets]), dim=1)
-    similarity, number = (known @ asked).max(0)
+    similarity, number = (known @ wanted).max(0)
     return TargetMatch(task, model, tuple(targets), targets[int(number)], float(similarity))
 
 
