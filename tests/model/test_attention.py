@@ -7,7 +7,7 @@ import torch
 
 from stdiffeye.errors import InputError
 from stdiffeye.model.denoiser import Denoiser, DenoiserConfig
-from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres
+from stdiffeye.model.image import PHASES, DensityHead, Fusion, ImageConfig, grid_centres, phase_of
 from stdiffeye.model.layers import AttentionGeometry, BlockConfig, CrossAttention, Ragged, over_neighbours
 
 TINY = DenoiserConfig(channels=3, max_tokens=12, width=16, depth=2, heads=2, feedforward=32, dropout=0.0, hidden=16)
@@ -44,7 +44,7 @@ def test_denoising_attention_is_the_posterior_mean_of_a_density(sigma):
     z = torch.randn(1, 10, 2, generator=generator)
     attention = neutral_attention()
     tokens = torch.randn(1, 10, 4, generator=generator)
-    keys_values = attention.keys_values(torch.randn(1, 48, 4, generator=generator), position, log_density)
+    keys_values = attention.keys_values(torch.randn(1, 48, 4, generator=generator), position, log_density[:, None])
     where = AttentionGeometry.of(z, *levels, cell=0.0)
     answer = attention(tokens.flatten(0, 1), Ragged(tokens, None), keys_values, torch.zeros(1, 5), where)
     likelihood = -((z[0, :, None] - alpha * position) ** 2).sum(-1) / (2 * sigma**2)
@@ -175,3 +175,33 @@ def test_neighbours_are_mixed_as_a_convolution_mixes_them(kernel):
     torch.manual_seed(0)
     layer, x = torch.nn.Conv1d(6, 6, kernel, padding="same", groups=6), torch.randn(2, 7, 6)
     torch.testing.assert_close(over_neighbours(layer, x), layer(x.transpose(1, 2)).transpose(1, 2))
+
+
+def test_each_token_uses_the_density_of_its_own_phase() -> None:
+    """With all other weights silent, a token of phase k is drawn to where phase k has its density."""
+    config = BlockConfig(width=4, heads=1, denoising_attention=True)
+    attention = CrossAttention(config, time_width=5).eval()
+    for parameter in attention.parameters():
+        torch.nn.init.zeros_(parameter)
+    attention.out.weight.data[:2, 4:6] = torch.eye(2)  # the position that was found
+    position = torch.tensor([[-1.0, 0.0], [1.0, 0.0]])
+    densities = torch.tensor([[[0.9, 0.1], [0.2, 0.8]]]).log()  # (P, K, N)
+    tokens, nowhere = torch.zeros(1, 2, 4), torch.zeros(1)
+    where = AttentionGeometry.of(torch.zeros(1, 2, 2), nowhere, torch.ones(1), 0.1, torch.tensor([[0, 1]]))
+    keys_values = attention.keys_values(torch.zeros(1, 2, 4), position, densities)
+    found = attention(tokens.flatten(0, 1), Ragged(tokens, None), keys_values, torch.zeros(1, 5), where)
+    torch.testing.assert_close(found[:, 0], torch.tensor([-0.8, 0.6]), atol=1e-4, rtol=0)
+
+
+def test_phases_begin_as_the_density_of_all_fixations_and_are_normalised() -> None:
+    config = ImageConfig(channels=4, rows=2, columns=3, width=8, density=True, phases=True)
+    head, v_joint, style = DensityHead(config, sets=1), torch.randn(2, 6, 8), torch.tensor([0, 1])
+    torch.testing.assert_close(
+        head.of_phases(v_joint, style), head(v_joint, style)[:, None].expand(-1, len(PHASES), -1)
+    )
+    head.phase_bias.data.normal_()
+    torch.testing.assert_close(head.of_phases(v_joint, style).exp().sum(-1), torch.ones(2, len(PHASES)))
+
+
+def test_phases_are_counted_from_the_fixation_during_which_the_picture_appears() -> None:
+    assert phase_of(torch.arange(9)).tolist() == [0, 1, 2, 2, 3, 3, 3, 4, 4]

@@ -50,7 +50,7 @@ def query_of(world) -> Query:
 def predicted(stage: ScanpathStage, x: ScanpathTensors, z: torch.Tensor) -> torch.Tensor:
     image: EncodedImage = stage.encode_image(x.features, x.text_embedding, x.style)
     step, valid = torch.full((len(z),), 400), token_mask(x.conditions.length, z.shape[1])
-    return stage.predict(z, step, stage.conditions(x.conditions), image, valid, x.conditions.mirrored)
+    return stage.predict(z, step, stage.conditions(x.conditions), image, valid, x.conditions)
 
 
 def test_it_begins_as_the_scanpath_stage_whose_weights_it_takes(world):

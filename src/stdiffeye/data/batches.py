@@ -63,6 +63,7 @@ class ScanpathBatch:
     seconds: Floats32  # (B,) viewing time, NaN where unknown
     start_s: Floats32  # (B,) viewing time before the first of these fixations; 0 at the picture's onset
     positions: list[Floats32]  # P × (n, 2) fixations of every viewer, for the density
+    numbers: list[NDArray[np.int64]]  # P × (n,) which fixation of its trial each of them is, from 0
     trial: NDArray[np.int64]  # (B, 2) number of the store, and of the trial in it
     first: NDArray[np.int64]  # (B,) number of the trial's fixation that comes first here
     cut: NDArray[np.bool_]  # (B,) whether the last of these fixations is shorter than it was
@@ -163,7 +164,8 @@ class ScanpathBatches:
         positions = [self.positions(c.stimulus, c.flip) for c in chosen]
         flip, colour_jitter = np.array([c.flip for c in chosen]), np.array([c.colour_jitter for c in chosen])
         numbers = (xy, duration, gap, length, seconds, start)
-        return ScanpathBatch([c.stimulus for c in chosen], flip, colour_jitter, *numbers, positions, trial, first, cut)
+        stimuli, of_all = [c.stimulus for c in chosen], [self.fixation_numbers(c.stimulus) for c in chosen]
+        return ScanpathBatch(stimuli, flip, colour_jitter, *numbers, positions, of_all, trial, first, cut)
 
     def _row(self, store: int, trial: int, mirrored: bool, rng: np.random.Generator) -> tuple[NDArray[np.generic], ...]:
         xy, duration, onset, seconds = self._read(store, trial)
@@ -214,6 +216,12 @@ class ScanpathBatches:
         """(n, 2) fixations of every viewer in [0, 1]."""
         xy = np.concatenate([self._read(stimulus.store, int(trial))[0] for trial in stimulus.trials]).astype(np.float32)
         return np.stack([1 - xy[:, 0], xy[:, 1]], axis=1) if mirrored else xy
+
+    def fixation_numbers(self, stimulus: Stimulus) -> NDArray[np.int64]:
+        """(n,) number in its trial, from 0, of each of `positions`."""
+        offsets = self.stores[stimulus.store].scanpath_arrays().offsets
+        counts = (offsets[stimulus.trials + 1] - offsets[stimulus.trials]).tolist()
+        return np.concatenate([np.arange(count) for count in counts])
 
 
 def stimuli_of(

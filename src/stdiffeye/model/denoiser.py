@@ -151,14 +151,23 @@ class Denoiser(nn.Module):
         as_it_is = MIRROR_SCALE * self.mirror_embedding[:tokens].expand(trials, -1, -1)
         return as_it_is if mirrored is None else torch.where(mirrored[:, None, None], -as_it_is, as_it_is)
 
-    def encode_image(self, tokens: Tensor, position: Tensor, log_density: Tensor | None = None) -> EncodedImage:
+    def encode_image(
+        self,
+        tokens: Tensor,
+        position: Tensor,
+        log_density: Tensor | None = None,
+        phase_log_density: Tensor | None = None,
+    ) -> EncodedImage:
         """Prepare pictures' tokens (P, N, D) once: keys and values for every cross-attention."""
+        densities = phase_log_density
+        if densities is None and log_density is not None:
+            densities = log_density[:, None]  # (P, 1, N)
         keys_values = [
-            block.cross_attention.keys_values(tokens, position, log_density)
+            block.cross_attention.keys_values(tokens, position, densities)
             for block in self.blocks
             if isinstance(block, Block) and block.cross_attention is not None
         ]
-        return EncodedImage(tokens, position, log_density, keys_values)
+        return EncodedImage(tokens, position, log_density, keys_values, phase_log_density)
 
 
 def projection(inputs: int, hidden: int, outputs: int) -> nn.Sequential:

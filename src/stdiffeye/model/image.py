@@ -12,6 +12,8 @@ from stdiffeye.encoders.word_table import category_embeddings
 from stdiffeye.model.layers import sinusoid
 
 TEXT_WIDTH = 512
+PHASES = (0, 1, 2, 4, 7)
+"""Number of the fixation that each phase of viewing begins with; 0 is the one during which the picture appears."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class ImageConfig:
     """Object maps in the last channels of the features, of COCO's 80 categories; the task's words select among them."""
     density: bool = False
     """A head that learns where people look, and hands its log-density to denoising attention."""
+    phases: bool = False
+    """A density for each phase of viewing (`PHASES`): where people look first is not where they look later."""
 
 
 class Fusion(nn.Module):
@@ -118,22 +122,43 @@ class DensityHead(nn.Module):
         self.centre_bias = nn.Parameter(torch.zeros(sets + 1, config.rows * config.columns))
         if config.objects:
             self.target_weight = nn.Parameter(torch.ones(1))
+        if config.phases:  # what each phase adds to the logits of all fixations
+            self.phase_logits = nn.Linear(config.width // 2, len(PHASES))
+            nn.init.zeros_(self.phase_logits.weight)
+            nn.init.zeros_(self.phase_logits.bias)
+            self.phase_bias = nn.Parameter(torch.zeros(sets + 1, len(PHASES), config.rows * config.columns))
+            self.phase_target = nn.Parameter(torch.zeros(len(PHASES)))
         if pooled_sets:  # fixations without viewers and order: their own bias, and maps that are more or less blurred
             self.pooled_centre_bias = nn.Parameter(torch.zeros(pooled_sets, config.rows * config.columns))
             self.pooled_log_sharpness = nn.Parameter(torch.zeros(pooled_sets))
 
     def forward(self, v_joint: Tensor, style: Tensor, target: Tensor | None = None) -> Tensor:
         """(P, N, D) tokens, (P,) style numbers and (P, N) target maps → (P, N) normalised log-density over the grid."""
-        logits = self.mlp(v_joint)[..., 0] + self.SCALE * self.centre_bias[style]
+        return self._logits(v_joint, style, target).log_softmax(-1)
+
+    def of_phases(self, v_joint: Tensor, style: Tensor, target: Tensor | None = None) -> Tensor:
+        """(P, K, N): the same for the fixations of each phase."""
+        hidden = self.mlp[:-1](v_joint)  # (P, N, D/2)
+        logits = self._logits(v_joint, style, target)[:, None] + self.phase_logits(hidden).transpose(1, 2)  # (P, K, N)
+        logits = logits + self.SCALE * self.phase_bias[style]
         if target is not None:
-            logits = logits + self.target_weight * target
+            logits = logits + self.SCALE * self.phase_target[:, None] * target[:, None]
         return logits.log_softmax(-1)
+
+    def _logits(self, v_joint: Tensor, style: Tensor, target: Tensor | None) -> Tensor:
+        logits = self.mlp(v_joint)[..., 0] + self.SCALE * self.centre_bias[style]
+        return logits if target is None else logits + self.target_weight * target
 
     def pooled(self, v_joint: Tensor, pooled_set: Tensor) -> Tensor:
         """The same for pictures of sets without order, by their numbers (P,)."""
         sharpness = self.pooled_log_sharpness[pooled_set].exp()[:, None]  # (P, 1)
         logits = sharpness * self.mlp(v_joint)[..., 0] + self.SCALE * self.pooled_centre_bias[pooled_set]
         return logits.log_softmax(-1)
+
+
+def phase_of(number: Tensor) -> Tensor:
+    """Phase of viewing of fixations by their number, of any shape."""
+    return (number[..., None] >= torch.tensor(PHASES[1:], device=number.device)).sum(-1)
 
 
 def sine_grid(rows: int, columns: int, width: int) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
 
-GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value
+GEOMETRY = 4  # extra dimensions that denoising attention adds to every query, key and value; one more per further phase
 TOWARDS = 2  # and to every output: the way from the noisy token to the position that was found
 SHARPEST = (
     5.0  # log of the most that sharpness is multiplied by: far beyond it one position takes all, and gradients explode
@@ -60,12 +60,15 @@ class AttentionGeometry:
     token_xy: Tensor  # (B, T, 2) the noisy position z = α·q
     signal: Tensor  # (B,) α
     unit: Tensor  # (B,) √2 times how far z may be from α·p, by noise and within a cell: a = α²/unit²
+    phase: Tensor | None = None  # (B, T) which of the densities is a token's own; None for the first
 
     @classmethod
-    def of(cls, token_xy: Tensor, alpha: Tensor, sigma: Tensor, cell: float) -> AttentionGeometry:
+    def of(
+        cls, token_xy: Tensor, alpha: Tensor, sigma: Tensor, cell: float, phase: Tensor | None = None
+    ) -> AttentionGeometry:
         """At noise level (α, σ), for picture tokens that are cells of standard deviation `cell`."""
         unit = (2 * (sigma**2 + (alpha * cell) ** 2)).sqrt()
-        return cls(token_xy, alpha.to(token_xy.dtype), unit.to(token_xy.dtype))
+        return cls(token_xy, alpha.to(token_xy.dtype), unit.to(token_xy.dtype), phase)
 
     @property
     def sharpness(self) -> Tensor:
@@ -84,8 +87,9 @@ class EncodedImage:
 
     tokens: Tensor  # (P, N, D) V_joint
     position: Tensor  # (N, 2) of each token, in the tokens' units
-    log_density: Tensor | None  # (P, N) s(p)
+    log_density: Tensor | None  # (P, N) s(p) of all fixations
     keys_values: list[tuple[Tensor, Tensor]]  # per cross-attention (P, H, N, d)
+    phase_log_density: Tensor | None = None  # (P, K, N) s(p) of the fixations of each phase of viewing
 
 
 class Ragged:
@@ -224,17 +228,17 @@ class CrossAttention(nn.Module):
             nn.init.zeros_(self.geometry.weight)
             nn.init.zeros_(self.geometry.bias)
 
-    def keys_values(self, picture: Tensor, position: Tensor, log_density: Tensor | None) -> tuple[Tensor, Tensor]:
-        """(P, N, D) → keys and values (P, H, N, d), with the geometry appended where it is used."""
+    def keys_values(self, picture: Tensor, position: Tensor, densities: Tensor | None) -> tuple[Tensor, Tensor]:
+        """(P, N, D) → keys and values (P, H, N, d), with the geometry and (P, K, N) densities where they are used."""
         k, v = (split_heads(one, self.heads) for one in self.key_value(picture).chunk(2, dim=-1))
         if not self.geometric:
             return k, v
         pictures, heads, n, _ = k.shape
-        density = torch.zeros(pictures, n, device=k.device) if log_density is None else log_density
+        density = torch.zeros(pictures, 1, n, device=k.device) if densities is None else densities
         square = -(position**2).sum(-1)
         flat = torch.stack([position[:, 0], position[:, 1], square], -1).expand(pictures, n, 3)
-        extra_k = torch.cat([flat, density[..., None]], -1)[:, None].expand(pictures, heads, n, GEOMETRY)
-        extra_v = F.pad(position, (0, GEOMETRY - 2)).expand(pictures, heads, n, GEOMETRY)
+        extra_k = torch.cat([flat, density.transpose(1, 2)], -1)[:, None].expand(pictures, heads, n, -1)
+        extra_v = F.pad(position, (0, extra_k.shape[-1] - 2)).expand(pictures, heads, n, -1)
         return torch.cat([k, extra_k.to(k.dtype)], -1), torch.cat([v, extra_v.to(v.dtype)], -1)
 
     def forward(
@@ -250,7 +254,8 @@ class CrossAttention(nn.Module):
         scale = q.shape[-1] ** -0.5
         if self.geometric:
             assert where is not None
-            q = torch.cat([q * scale, self._where(where, time, ragged).to(q.dtype)], -1)
+            phases = k.shape[-1] - q.shape[-1] - GEOMETRY + 1
+            q = torch.cat([q * scale, self._where(where, time, ragged, phases).to(q.dtype)], -1)
             scale = 1.0
         dropout = self.dropout if self.training else 0.0
 
@@ -260,6 +265,8 @@ class CrossAttention(nn.Module):
 
         output = batch_invariant(attention, q) if len(k) == 1 else attention(q)  # (n, H·d)
         if self.geometric and where is not None:
+            used = self.out.in_features // self.heads - TOWARDS  # values of further phases are zeros
+            output = output.unflatten(-1, (self.heads, -1))[..., :used].flatten(1)
             output = torch.cat([output, self._towards(output, where, ragged)], -1)
         return self.out(output)  # (n, D)
 
@@ -274,14 +281,18 @@ class CrossAttention(nn.Module):
         away = signal[:, None, None] * found - ragged.pack(where.token_xy)[:, None]
         return (away / unit[:, None, None]).flatten(1)
 
-    def _where(self, where: AttentionGeometry, time: Tensor, ragged: Ragged) -> Tensor:
-        """(n, H, 4): [2a·q_x, 2a·q_y, a, b] per head."""
+    def _where(self, where: AttentionGeometry, time: Tensor, ragged: Ragged, phases: int) -> Tensor:
+        """(n, H, 3 + K): [2a·q_x, 2a·q_y, a] and b at the density of the token's phase, per head."""
         raised = batch_invariant(self._factors, time)  # (B, 2, H)
         factor, density_weight = raised.unbind(1)  # (B, H)
         per_row = torch.stack([2 * factor * where.pull[:, None], factor * where.sharpness[:, None], density_weight], -1)
         twice_a, a, b = ragged.per_token(per_row).unbind(-1)  # (n, H)
         x, y = ragged.pack(where.token_xy)[:, None].unbind(-1)  # (n, 1)
-        return torch.stack([twice_a * x, twice_a * y, a.expand(len(x), -1), b.expand(len(x), -1)], -1)
+        found = torch.stack([twice_a * x, twice_a * y, a.expand(len(x), -1)], -1)  # (n, H, 3)
+        b = b.expand(len(x), -1)[..., None]  # (n, H, 1)
+        if where.phase is not None:
+            b = b * F.one_hot(ragged.pack(where.phase), phases)[:, None]  # (n, H, K)
+        return torch.cat([found, b], -1)
 
     def _factors(self, time: Tensor) -> Tensor:
         """(B, 2, H): what the sharpness is multiplied by, and the weight b of the log-density."""

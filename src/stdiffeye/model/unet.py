@@ -194,15 +194,19 @@ class UNet(nn.Module):
             outputs.append(x)
         return x, outputs
 
-    def encode_image(self, tokens: Tensor, position: Tensor, log_density: Tensor | None = None) -> EncodedImage:
+    def encode_image(
+        self,
+        tokens: Tensor,
+        position: Tensor,
+        log_density: Tensor | None = None,
+        phase_log_density: Tensor | None = None,
+    ) -> EncodedImage:
         """Prepare pictures' tokens (P, N, D) once: keys and values for every cross-attention."""
         coded = tokens + position_code(position, tokens.shape[-1])
         levels = [*self.down, self.middle, *self.up]
         modules = [one for level in levels if isinstance(level, UNetLevel) for one in level.cross_attentions]
         keys_values = [
-            one.attention.keys_values(coded, position, log_density)
-            for one in modules
-            if isinstance(one, PointCrossAttention)
+            one.attention.keys_values(coded, position, None) for one in modules if isinstance(one, PointCrossAttention)
         ]
         return EncodedImage(tokens, position, log_density, keys_values)
 

@@ -48,8 +48,10 @@ class ImageConditionedDenoiser(TrainableSystem):
         if dropped is not None:
             v_joint = torch.where(dropped[:, None, None], self.null_image, v_joint)
             target = None if target is None else torch.where(dropped[:, None], 0, target)
-        log_density = None if self.density is None else self.density(v_joint, style, target)  # (P, N)
-        return self.denoiser.encode_image(v_joint, self.position, log_density)
+        if self.density is None:
+            return self.denoiser.encode_image(v_joint, self.position)
+        phases = self.density.of_phases(v_joint, style, target) if self.fusion.config.phases else None  # (P, K, N)
+        return self.denoiser.encode_image(v_joint, self.position, self.density(v_joint, style, target), phases)
 
     def encode_query(self, query: Query, guidance: float) -> tuple[Tensor, EncodedImage, EncodedImage | None]:
         """The number of the style (1,), the encoded image and, for guidance other than 1, the blank one."""

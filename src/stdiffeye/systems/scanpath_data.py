@@ -8,13 +8,14 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from stdiffeye.data.batches import Augment, ScanpathBatch, ScanpathBatches
+from stdiffeye.data.batches import Augment, Floats32, ScanpathBatch, ScanpathBatches
 from stdiffeye.errors import InputError
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.fixation_tokens import to_tokens
-from stdiffeye.model.image import cell_shares
+from stdiffeye.model.image import PHASES, cell_shares, phase_of
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Sources
 
@@ -36,6 +37,7 @@ class ScanpathTensors:
     text_embedding: Tensor  # (P, 512)
     style: Tensor  # (P,)
     density: Tensor  # (P, N) share of fixations in each cell
+    phase_density: Tensor  # (P, K, N) the same for each phase of viewing; zeros where there is no fixation
     tokens: Tensor  # (B, M, C)
     mask: Tensor  # (B, M, C) False where a number is not given
     conditions: Conditions
@@ -84,13 +86,22 @@ class ScanpathTensorBatches:
         length = torch.from_numpy(x.length)
         mask = mask & token_mask(length, tokens.shape[1])[..., None]
         density = torch.stack([torch.from_numpy(cell_shares(xy, *system.cells)) for xy in x.positions])
+        phase_density = torch.stack([self._phase_shares(*one) for one in zip(x.positions, x.numbers, strict=True)])
         seconds, start, mirrored = map(torch.from_numpy, (x.seconds, x.start_s, x.flip))
         viewers = self.plan.viewers
         conditions = Conditions(
             style.repeat_interleave(viewers), seconds, start, length, mirrored.repeat_interleave(viewers)
         )
         image = torch.from_numpy(features).to(self.plan.device).float()
-        return ScanpathTensors(image, text_embedding, style, density, tokens, mask, conditions).to(self.plan.device)
+        of_pictures = (image, text_embedding, style, density, phase_density)
+        return ScanpathTensors(*of_pictures, tokens, mask, conditions).to(self.plan.device)
+
+    def _phase_shares(self, xy: Floats32, number: NDArray[np.int64]) -> Tensor:
+        """(K, N) share of each phase's fixations in each cell."""
+        phase = phase_of(torch.from_numpy(number)).numpy()
+        return torch.stack(
+            [torch.from_numpy(cell_shares(xy[phase == k], *self.system.cells)) for k in range(len(PHASES))]
+        )
 
     def _tokens(self, x: ScanpathBatch) -> tuple[Tensor, Tensor]:
         """(B, M, C) numbers of the tokens, and the mask of those that are given."""

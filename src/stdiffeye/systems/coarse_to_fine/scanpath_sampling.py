@@ -117,10 +117,11 @@ class ScanpathDenoiser:
     def _estimate(self, z: Tensor, step: int, rows: Tensor) -> Tensor:
         now = torch.full((len(z),), step, device=z.device)
         alpha, sigma = self.stage.schedule.at(now)
-        context, valid = self.context[rows], token_mask(self.conditions.length, z.shape[1])[rows]
-        output = self.stage.predict(z, now, context, self.image, valid)
+        context, conditions = self.context[rows], self.conditions.select(rows)
+        valid = token_mask(conditions.length, z.shape[1])
+        output = self.stage.predict(z, now, context, self.image, valid, conditions)
         if self.blank is not None:
-            without = self.stage.predict(z, now, context, self.blank, valid)
+            without = self.stage.predict(z, now, context, self.blank, valid, conditions)
             output = without + self.guidance * (output - without)
         return estimate_z0(output, z, alpha, sigma, PREDICTION)
 

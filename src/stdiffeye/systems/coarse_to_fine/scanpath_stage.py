@@ -21,7 +21,7 @@ from stdiffeye.gaze import Scanpath
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser
 from stdiffeye.model.fixation_tokens import neighbourhood
-from stdiffeye.model.image import TEXT_WIDTH
+from stdiffeye.model.image import TEXT_WIDTH, phase_of
 from stdiffeye.model.layers import AttentionGeometry, EncodedImage
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources
@@ -32,6 +32,7 @@ from stdiffeye.systems.scanpath_data import PooledBatches, PooledTensors, Scanpa
 from stdiffeye.systems.step_random import StepRandom
 
 LENGTH_WEIGHT = 0.05
+FIXATIONS_PER_SECOND = 3.2  # of free viewing
 LONGEST_TRAINED_S = 5.0  # where the viewing time of a data set is not recorded
 
 Value = TypeVar("Value")
@@ -134,7 +135,7 @@ class ScanpathStage(ImageConditionedDenoiser):
         valid = token_mask(x.conditions.length, m)
         seen = self._denoiser_conditions(x, conditions, random)
         noisy, context = add_noise(z0, noise, alpha, sigma), self.conditions(seen)
-        output = self.predict(noisy, step, context, picture, valid, conditions.mirrored)
+        output = self.predict(noisy, step, context, picture, valid, conditions)
         error = (output - target(z0, noise, alpha, sigma, PREDICTION)) ** 2
         losses = self._denoising_losses(error, x, seen, random)
         total = torch.stack(list(losses.values())).sum()
@@ -144,6 +145,11 @@ class ScanpathStage(ImageConditionedDenoiser):
             entropy = -(x.density * picture.log_density).sum(-1)
             losses["density"] = random.mean(entropy, ~image_dropped)
             total = total + config.density_weight * losses["density"]
+        if picture.phase_log_density is not None:
+            entropy = -(x.phase_density * picture.phase_log_density).sum(-1)  # (P, K)
+            given = (x.phase_density.sum(-1) > 0) & ~image_dropped[:, None]
+            losses["phase_density"] = random.mean(entropy, given)
+            total = total + config.density_weight * losses["phase_density"]
         return losses | {"total": total}
 
     def _denoiser_conditions(self, x: ScanpathTensors, conditions: Conditions, random: StepRandom) -> Conditions:
@@ -165,14 +171,20 @@ class ScanpathStage(ImageConditionedDenoiser):
         context: Tensor,
         picture: EncodedImage,
         valid: Tensor,
-        mirrored: Tensor | None = None,
+        conditions: Conditions,
     ) -> Tensor:
-        """The network's output for noisy tokens z (B, M, C) at `step` (B,)."""
+        """The network's output for noisy tokens z (B, M, C) at `step` (B,); `context` (B, D) embeds `conditions`."""
         alpha, sigma = self.schedule.at(step)
-        where = AttentionGeometry.of(z[..., :2], alpha, sigma, self.cell_std)
+        phase = None if picture.phase_log_density is None else self._phase(conditions, z.shape[1])
+        where = AttentionGeometry.of(z[..., :2], alpha, sigma, self.cell_std, phase)
         time = step.float() * (1000 / self.config.diffusion_steps)
         near = neighbourhood(z[..., :2], valid, alpha, sigma) if self.config.denoiser.condition_channels else None
-        return self.denoiser(z, time, context, picture, valid, near, where, mirrored)
+        return self.denoiser(z, time, context, picture, valid, near, where, conditions.mirrored)
+
+    def _phase(self, conditions: Conditions, tokens: int) -> Tensor:
+        """(B, M) phase of viewing of each token; of fixations before these only the time is known."""
+        before = (conditions.start_s * FIXATIONS_PER_SECOND).ceil()  # (B,)
+        return phase_of(before[:, None] + torch.arange(tokens, device=before.device))
 
     # ---------------------------------------------------------------- generation
 
