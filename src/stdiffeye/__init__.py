@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from stdiffeye.generation import Model, Request, animate, generate, load, models
     from stdiffeye.io.gaze_files import read_gaze, write_gaze
     from stdiffeye.io.recordings import read_recording
+    from stdiffeye.joining import join
     from stdiffeye.training.release import export
     from stdiffeye.training.run import train
     from stdiffeye.training.verification import verify
@@ -61,6 +62,7 @@ __all__ = [
     "fuzz",
     "generate",
     "info",
+    "join",
     "load",
     "models",
     "plot",
@@ -157,6 +159,10 @@ def _other(name: str) -> Any:
             from stdiffeye.cli.doctor import doctor
 
             return doctor
+        case "join":
+            from stdiffeye.joining import join
+
+            return join
         case "fuzz":
             from stdiffeye.benchmark.fuzzing import fuzz
 

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from stdiffeye.errors import InputError
 
@@ -67,6 +67,37 @@ def process_lives(number: int) -> bool:
 
 def _mark() -> str:
     return f".stdiffeye-{re.sub('[^A-Za-z0-9]', '', platform.node())}-"
+
+
+def locked(file: IO[Any]) -> bool:
+    """Lock an open file for this process until it is closed; False where another process holds it.
+
+    Where the system has no such locks, nobody is kept out.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def check_writable(folder: str | Path) -> None:
+    """Refuse a folder that nothing can be written to, before work is done for it; it need not be there yet."""
+    folder = Path(folder)
+    existing = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not existing.is_dir():
+        raise InputError(f"{existing} is no folder: choose another --out")
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise InputError(f"{existing} cannot be written to ({error.strerror}): choose another --out") from None
 
 
 def write_text(path: str | Path, text: str) -> None:

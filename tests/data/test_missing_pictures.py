@@ -10,7 +10,7 @@ from made_sets import make_osie, scanpath_rows
 from stdiffeye.data.preparation import prepare
 from stdiffeye.errors import InputError
 from stdiffeye.generation import Request
-from stdiffeye.generation.output import wanted_of
+from stdiffeye.generation.wanted import wanted_of
 
 
 def test_stimuli_whose_picture_is_missing_are_left_out(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -75,6 +76,8 @@ def test_the_examples_in_a_verbs_help_are_taken_by_its_parser(verb):
 def test_a_page_works_from_its_first_line_to_its_last(page, world, request, monkeypatch):
     monkeypatch.chdir(world)
     monkeypatch.setenv("STDIFFEYE_CACHE", str(world / "cache"))
+    for made in world.glob("gaze*"):
+        shutil.rmtree(made)  # of another page, whose gaze `generate` would not mix with this one's
     if "runs/mine" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("run_of_ours")
     code = ""

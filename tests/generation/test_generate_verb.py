@@ -126,7 +126,7 @@ def test_words_that_are_known_and_words_that_are_not(run, tmp_path, capsys, monk
     where = (tmp_path / "p.png", "--model", run, "--out", tmp_path / "gaze")
     assert quickly("generate", *where, "--task", "Microwave") == 0
     assert {trial.task for trial in read_trials(tmp_path / "gaze" / "scanpaths.json")} == {"Microwave"}
-    assert quickly("generate", *where, "--task", "microwav") == 2
+    assert quickly("generate", *where, "--task", "microwav", "--overwrite") == 2
     assert "the table of words has no 'microwav'; nearest in the table: microwave" in said(capsys)
 
 
@@ -138,6 +138,7 @@ def test_scanpaths_alone_are_those_of_the_trajectories(run, tmp_path):
     assert [{key: value for key, value in row.items() if key != "trajectory"} for row in both] == alone
     assert sorted(path.name for path in (tmp_path / "alone").iterdir()) == [
         "fixations.csv",
+        "generation.json",
         "saccades.csv",
         "scanpaths.json",
     ]
@@ -209,7 +210,7 @@ def test_a_model_without_a_fine_half_draws_scanpaths_alone(run, tmp_path, capsys
     assert stdiffeye("animate", tmp_path / "gaze" / "scanpaths.json", "--model", half, "--out", tmp_path / "m") == 2
     assert "has no trajectory stage: train one with `stdiffeye train coarse-to-fine" in said(capsys)
     (half / "scanpath.safetensors").unlink()
-    assert quickly(*words) == 2
+    assert quickly(*words, "--overwrite") == 2
     assert "has no weights of 'scanpath'" in said(capsys)
     assert quickly("generate", tmp_path / "p.png", "--model", "frevew", "--out", tmp_path / "gaze") == 2
     assert "there is no model 'frevew'" in said(capsys)

@@ -11,9 +11,9 @@ from stdiffeye.data.batches import stimuli_of
 from stdiffeye.data.store import Store
 from stdiffeye.gaze import Scanpath, Trial, truncate
 from stdiffeye.gaze.types import by_stimulus
-from stdiffeye.generation.output import Wanted, wanted_of
 from stdiffeye.generation.request import Request
 from stdiffeye.generation.trained import Model
+from stdiffeye.generation.wanted import Wanted, wanted_of
 from stdiffeye.metrics import Result, evaluate, pairwise
 from stdiffeye.metrics.gap import GAP_METRICS
 from stdiffeye.progress import track

@@ -22,8 +22,9 @@ from stdiffeye.data.store import Store
 from stdiffeye.encoders import features
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial, extract
-from stdiffeye.generation.output import SCANPATHS, OutputOptions, generate
-from stdiffeye.generation.request import Request
+from stdiffeye.generation.output import generate
+from stdiffeye.generation.request import OutputOptions, Request
+from stdiffeye.generation.run_folder import SCANPATHS
 from stdiffeye.generation.trained import Model, load
 from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics import Result, evaluate
@@ -158,7 +159,7 @@ def enter(one: BenchmarkEntry, lender: BenchmarkEntry | None, path: Path, budget
     if lender is not None:
         model = Model(model.config, {"scanpath": SaliencySampler(model.first)}, one.name)
     scanpaths = OutputOptions(trajectories=False, plots=False)
-    generate(store.path, run, model, Request(samples=budget.samples), scanpaths, "test", quiet)
+    generate(store.path, run, model, Request(samples=budget.samples), scanpaths, "test", quiet=quiet)
 
 
 def run_folder(one: BenchmarkEntry, store: Store, budget: Budget) -> Path:

@@ -18,6 +18,7 @@ from stdiffeye.errors import InputError
 
 VERBS: dict[str, str] = {
     "generate": "a picture in, gaze out",
+    "join": "shards of work that were done apart in, the whole out",
     "animate": "scanpaths in, 240 Hz gaze out",
     "models": "what is shipped",
     "fixations": "a tracker's recording in, scanpaths and a picture out",
@@ -95,6 +96,7 @@ def verb_modules() -> dict[str, ModuleType]:
         fuzz,
         generate,
         info,
+        join,
         models,
         plot,
         prepare,
@@ -108,7 +110,7 @@ def verb_modules() -> dict[str, ModuleType]:
 
     modules = (
         *(animate, aoi, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
-        *(info, models, plot, prepare, replay, reproduce, serve, stats, train, verify),
+        *(info, join, models, plot, prepare, replay, reproduce, serve, stats, train, verify),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 

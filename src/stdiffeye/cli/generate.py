@@ -1,17 +1,13 @@
 """Generate how people look at pictures: 240 Hz gaze and scanpaths for a picture, a folder or a store.
+Broken off, it goes on. Pictures that cannot be read are skipped (exit code 1).
 
 Example: stdiffeye generate photo.jpg --samples 10 --seconds 3 --out gaze
          stdiffeye generate kitchen.jpg --task microwave --out gaze
-
-Writes scanpaths.json (px of the picture), tables of fixations, saccades and samples (CSV), and a picture of each kind
-of view.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,10 +15,12 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from stdiffeye.generation.request import OutputOptions, Request
+from stdiffeye.work_shards import WorkOptions
 
 if TYPE_CHECKING:
-    from stdiffeye.gaze import Trial
+    from stdiffeye.generation.run_folder import GenerationReport
 
+MOST_SHOWN = 20
 SHORT_BY_S = 0.5  # a tracker loses the end of a trial, too
 
 
@@ -33,32 +31,49 @@ class GenerateArgs:
     out: Path = Path("gaze")
     """Folder to write to."""
     model: Annotated[str | None, arg(metavar="NAME")] = None
-    """A shipped model or a run's folder; by default freeview, or search with --task."""
+    """Shipped model or run's folder; by default freeview, or search with --task."""
     request: Request = field(default_factory=Request)
     output: OutputOptions = field(default_factory=OutputOptions)
     split: Annotated[str | None, arg(metavar="SPLIT")] = None
     """Of a store: only this split."""
+    work: WorkOptions = field(default_factory=WorkOptions)
     quiet: bool = False
     """Print nothing but errors."""
 
 
-def run(args: GenerateArgs) -> None:
-    from stdiffeye.generation.output import generate
+def run(args: GenerateArgs) -> int:
+    from stdiffeye.generation.output import generate_files
 
-    trials = generate(args.sources, args.out, args.model, args.request, args.output, args.split, args.quiet)
+    report = generate_files(
+        args.sources, args.out, args.model, args.request, args.output, args.split, args.work, args.quiet
+    )
+    for name, error in report.skipped[:MOST_SHOWN]:
+        print(f"skipped {name}: {error}", file=sys.stderr)
+    if report.skipped_count:
+        rest = report.pictures + report.skipped_count
+        print(f"{report.skipped_count} of {rest} pictures have no gaze; generation.json names them", file=sys.stderr)
     if not args.quiet:
-        _note_of_short_gaze(trials, args.request.seconds)
-        count = len({trial.key for trial in trials})
-        viewers = f"{args.request.samples} viewer{'s' * (args.request.samples > 1)}"
-        print(f"Gaze of {viewers} for {count} picture{'s' * (count > 1)} is in {args.out}")
-        print(f"Look at {_to_open(trials[0], args)}")
+        _tell(report, args)
+    return 1 if report.skipped_count else 0
 
 
-def _to_open(first: Trial, args: GenerateArgs) -> Path:
+def _tell(report: GenerationReport, args: GenerateArgs) -> None:
+    if report.shard is not None:
+        print(f"Shard {report.shard} is done; when all are: stdiffeye join {args.out}")
+        return
+    _note_of_short_gaze(report.longest_s, args.request.seconds)
+    count = report.pictures
+    viewers = f"{args.request.samples} viewer{'s' * (args.request.samples > 1)}"
+    print(f"Gaze of {viewers} for {count} picture{'s' * (count > 1)} is in {args.out}")
+    assert report.first is not None
+    print(f"Look at {_to_open(report.first, args)}")
+
+
+def _to_open(first: tuple[str, str], args: GenerateArgs) -> Path:
     """The file that shows most at a glance."""
     from stdiffeye.plotting.overview import stimulus_stem
 
-    stem = stimulus_stem(*first.key)
+    stem = stimulus_stem(*first)
     if args.output.replay:
         return args.out / f"{stem}-replay.html"
     if args.output.plots:
@@ -66,9 +81,8 @@ def _to_open(first: Trial, args: GenerateArgs) -> Path:
     return args.out / "fixations.csv"
 
 
-def _note_of_short_gaze(trials: Sequence[Trial], requested_s: float | None) -> None:
-    longest_s = max((t.trajectory.time_ms[-1] / 1000 for t in trials if t.trajectory is not None), default=math.inf)
-    if requested_s is not None and longest_s < requested_s - SHORT_BY_S:
+def _note_of_short_gaze(longest_s: float, requested_s: float | None) -> None:
+    if requested_s is not None and 0 < longest_s < requested_s - SHORT_BY_S:
         print(
             f"note: the gaze ends after {longest_s:.1f} s: this model looks no longer than the trials it learned from",
             file=sys.stderr,

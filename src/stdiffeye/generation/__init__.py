@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stdiffeye.generation.animation import animate
-    from stdiffeye.generation.output import generate
+    from stdiffeye.generation.output import generate, generate_files
     from stdiffeye.generation.request import AnimationOptions, OutputOptions, Request
     from stdiffeye.generation.trained import Generated, Model, load
     from stdiffeye.training.shipped import ShippedModel, models
@@ -23,6 +23,7 @@ __all__ = [
     "ShippedModel",
     "animate",
     "generate",
+    "generate_files",
     "load",
     "models",
 ]
@@ -34,10 +35,10 @@ def __getattr__(name: str) -> Any:
             from stdiffeye.generation.animation import animate
 
             return animate
-        case "generate":
-            from stdiffeye.generation.output import generate
+        case "generate" | "generate_files":
+            from stdiffeye.generation import output
 
-            return generate
+            return getattr(output, name)
         case "AnimationOptions" | "OutputOptions" | "Request":
             from stdiffeye.generation import request
 

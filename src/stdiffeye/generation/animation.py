@@ -13,7 +13,7 @@ from stdiffeye.data.read import read_trials
 from stdiffeye.data.recording_quality import tracker_precision_deg
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import GazeList, Scanpath, Trial
-from stdiffeye.generation.output import write_trajectories
+from stdiffeye.generation.output_files import write_trajectories
 from stdiffeye.generation.request import AnimationOptions
 from stdiffeye.generation.trained import load, sample_seeds
 from stdiffeye.plotting.overview import overviews
@@ -65,7 +65,7 @@ def animate(
     trials = list(read_trials(scanpaths)) if isinstance(scanpaths, str | Path) else list(scanpaths)
     animated = _animated(trials, model, options, quiet)
     if out is not None:
-        write_trajectories(Path(out), animated)
+        write_trajectories(Path(out), lambda: iter([animated]))
         if plots:
             overviews(animated, Path(out), quiet=quiet)
     return GazeList(animated)

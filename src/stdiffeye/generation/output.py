@@ -1,57 +1,34 @@
-"""Gaze for files, folders and stores of pictures, and files of it: the verb `generate`."""
+"""Gaze for files, folders and stores of pictures, and files of it: the verb `generate`.
+
+Each picture's gaze goes to disk as soon as it is there (`gaze_log`), and the files are made of that at the end. So
+memory does not grow with the number of pictures, and a run that was broken off goes on. torch is loaded when all else
+is known to be right.
+"""
 
 from __future__ import annotations
 
-import csv
+import errno
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from stdiffeye.data.batches import stimuli_of
-from stdiffeye.data.store import Store, is_store
 from stdiffeye.errors import InputError
-from stdiffeye.files import atomic_write
+from stdiffeye.files import check_writable
 from stdiffeye.gaze import GazeList, Trial
-from stdiffeye.gaze.recording import Recording
+from stdiffeye.generation.gaze_log import GazeLog, PictureGaze
+from stdiffeye.generation.output_files import write_output
 from stdiffeye.generation.request import OutputOptions, Request
-from stdiffeye.generation.trained import Generated, Model, load, pictures_in
-from stdiffeye.io.bids_write import Screen, write_bids
-from stdiffeye.io.scanpath_json import write_scanpaths
-from stdiffeye.io.tidy_csv import write_tidy
-from stdiffeye.plotting.heatmap_files import write_heatmaps
-from stdiffeye.plotting.overview import overviews
+from stdiffeye.generation.run_folder import SCANPATHS, GenerationReport, RunFolder, model_identity, plan_of
+from stdiffeye.generation.wanted import Wanted, alike, wanted_of
+from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.progress import track
+from stdiffeye.training.shipped import find_model
+from stdiffeye.work_shards import WHOLE, WorkOptions
 
-SCANPATHS, TRAJECTORIES = "scanpaths.json", "trajectories.csv"
-SCREEN_DISTANCE_M = 0.6
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A picture that gaze is wanted for, under the name that its gaze is filed by."""
-
-    name: str
-    picture: Path
-    request: Request
-
-
-def wanted_of(sources: Sequence[str | Path], request: Request, split: str | None = None) -> list[Wanted]:
-    """Pictures of files, folders and stores; those of a store with its own tasks, viewing times and style."""
-    found: list[Wanted] = []
-    for source in sources:
-        if is_store(source):
-            found += _of_store(Store.open(source), request, split)
-        else:
-            found += [Wanted(picture.name, picture, request) for picture in pictures_in([source])]
-    names = [(one.name, one.request.task) for one in found]
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if twice:
-        raise InputError(f"two pictures are called {twice[0]!r}: gaze is filed by name; generate them one by one")
-    return found
+if TYPE_CHECKING:
+    from stdiffeye.generation.trained import Model
 
 
 def generate(
@@ -61,6 +38,7 @@ def generate(
     request: Request | None = None,
     output: OutputOptions | None = None,
     split: str | None = None,
+    work: WorkOptions | None = None,
     quiet: bool = False,
     **fields: Any,
 ) -> GazeList[Trial]:
@@ -80,6 +58,8 @@ def generate(
         Which files are written.
     split : str, optional
         Of a store only this split: "train", "validation" or "test".
+    work : WorkOptions, optional
+        A shard of the pictures alone, or a cluster to share them; both need `out`.
     quiet : bool
         Show no progress.
     **fields
@@ -88,12 +68,17 @@ def generate(
     Returns
     -------
     GazeList of Trial
-        A trial per picture and sample, with scanpath and trajectory in pixels of the picture.
+        A trial per picture and sample, with scanpath and trajectory in pixels of the picture; none for a shard.
 
     Raises
     ------
     InputError
-        Where a picture cannot be read, or the model cannot do what is wanted.
+        Where no picture can be read, the model cannot do what is wanted, or `out` holds another run.
+
+    Notes
+    -----
+    All gaze is held in memory to be returned. `stdiffeye.generation.generate_files` writes the same files and holds
+    none. With `out`, a picture that cannot be read is left out; generation.json names it.
 
     Examples
     --------
@@ -102,152 +87,176 @@ def generate(
     Scanpath(10 fixations, 2.81 s, 1024×768 px)
     """
     request, output = replace(request or Request(), **fields), output or OutputOptions()
+    if out is None:
+        if work is not None and work != WorkOptions():
+            raise InputError("a shard or a cluster writes files: say where, out='gaze'")
+        trials = [trial for one in _in_memory(sources, model, request, output, split, quiet) for trial in one.trials]
+        return GazeList(trials, request.sampling)
+    kept: list[Trial] = []
+    report = generate_files(sources, out, model, request, output, split, work, quiet, kept.extend)
+    if not kept and report.shard is None:
+        kept = read_scanpaths(Path(out) / SCANPATHS)  # this very run was there already
+    return GazeList(kept, request.sampling)
+
+
+def generate_files(
+    sources: str | Path | Sequence[str | Path],
+    out: str | Path,
+    model: str | Path | Model | None = None,
+    request: Request | None = None,
+    output: OutputOptions | None = None,
+    split: str | None = None,
+    work: WorkOptions | None = None,
+    quiet: bool = False,
+    keep: Callable[[list[Trial]], None] | None = None,
+) -> GenerationReport:
+    """Generate gaze into a folder, with memory that does not grow with the pictures; parameters as in `generate`.
+
+    `keep` is given the trials of each picture, for those who want them besides the files.
+    """
+    request, output, work = request or Request(), output or OutputOptions(), work or WorkOptions()
+    check_writable(out)
+    wanted = _wanted(sources, request, split)
+    model = _located(model, request.task)
+    folder = RunFolder(Path(out), plan_of(wanted, _identity(model), output))
+    if not output.overwrite and (done := folder.finished()) is not None:
+        return done
+    folder.begin(output.overwrite)
+    shard = work.own or WHOLE
+    try:
+        log_gaze(folder.log(shard), shard.of(wanted), model, output.trajectories, quiet)
+        if work.own is not None:
+            return GenerationReport(folder.out, len(shard.of(wanted)), shard=shard)
+        return finish(folder, output, quiet, keep)
+    except InputError:
+        if not folder.holds_gaze():
+            folder.remove()
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise InputError(
+                f"the disk is full: free some space and run the same command again, {folder.unfinished} keeps "
+                "what is done"
+            ) from error
+        raise
+
+
+def log_gaze(log: Path, wanted: Sequence[Wanted], model: Path | Model, trajectories: bool, quiet: bool) -> None:
+    """Generate the gaze of a shard's pictures into its log, or the rest of it."""
+    if log.is_file():
+        return
+    with GazeLog(log) as file:
+        left = wanted[file.done :]
+        if left:
+            gaze = _generated(_loaded(model, _shared_task(wanted), quiet), left, trajectories)
+            for one in track(gaze, "generating", total=len(wanted), start=file.done, quiet=quiet):
+                file.append(one)
+        file.finish()
+
+
+def finish(
+    folder: RunFolder,
+    output: OutputOptions,
+    quiet: bool = False,
+    keep: Callable[[list[Trial]], None] | None = None,
+) -> GenerationReport:
+    """Make the files of a run whose shards are all there."""
+    report = GenerationReport(folder.out)
+    for gaze in folder.gaze():
+        report.add(gaze)
+        if keep is not None:
+            keep(gaze.trials)
+    if not report.pictures:
+        folder.remove()
+        raise InputError(report.skipped[0][1] if report.skipped else "there is no picture to generate gaze for")
+
+    def blocks() -> Iterator[list[Trial]]:
+        return (gaze.trials for gaze in folder.gaze() if gaze.trials)
+
+    write_output(folder.fresh_files(), blocks, output, quiet)
+    folder.close(report)
+    return report
+
+
+def join_generation(out: Path, quiet: bool = False) -> GenerationReport:
+    """Make the files of a folder whose shards were generated apart."""
+    folder = RunFolder.open(out)
+    return finish(folder, OutputOptions(**folder.plan["output"]), quiet)
+
+
+def _in_memory(
+    sources: str | Path | Sequence[str | Path],
+    model: str | Path | Model | None,
+    request: Request,
+    output: OutputOptions,
+    split: str | None,
+    quiet: bool,
+) -> Iterator[PictureGaze]:
+    wanted = _wanted(sources, request, split)
+    located = _located(model, request.task)
+    gaze = _generated(_loaded(located, _shared_task(wanted), quiet), wanted, output.trajectories)
+    for one in track(gaze, "generating", total=len(wanted), quiet=quiet):
+        if one.error:
+            raise InputError(one.error)
+        yield one
+
+
+def _wanted(sources: str | Path | Sequence[str | Path], request: Request, split: str | None) -> list[Wanted]:
     wanted = wanted_of([sources] if isinstance(sources, str | Path) else sources, request, split)
     if not wanted:
         raise InputError("name a picture, a folder or a store: `stdiffeye generate photo.jpg`")
-    model = model if isinstance(model, Model) else load(model, request.task)
-    match = model.match_target(request.task) if request.task and not quiet else None
+    return wanted
+
+
+def _located(model: str | Path | Model | None, task: str) -> Path | Model:
+    return find_model(model, task) if model is None or isinstance(model, str | Path) else model
+
+
+def _identity(model: Path | Model) -> dict[str, Any]:
+    if isinstance(model, Path):
+        return model_identity(model)
+    from stdiffeye.encoders.identity import weights_hash
+
+    return {"name": model.name, "weights": {name: weights_hash(stage) for name, stage in model.stages.items()}}
+
+
+def _loaded(model: Path | Model, task: str, quiet: bool) -> Model:
+    if isinstance(model, Path):
+        from stdiffeye.generation.trained import load
+
+        model = load(model)
+    match = model.match_target(task) if task and not quiet else None
     if match is not None and match.verdict == "trained":  # of other words the model itself warns
         print(f"note: {match}", file=sys.stderr)
-    generated = track(_generated(model, wanted, output.trajectories), "generating", total=len(wanted), quiet=quiet)
-    trials = [trial for one in generated for trial in one]
-    if out is not None:
-        write_output(Path(out), trials, output, quiet)
-    return GazeList(trials, request.sampling)
+    return model
 
 
-def write_output(out: Path, trials: list[Trial], output: OutputOptions, quiet: bool = False) -> None:
-    """Write the files that are wanted of generated trials into a folder."""
-    if output.trajectories:
-        write_trajectories(out, trials)
-    else:
-        write_scanpaths(out / SCANPATHS, trials)
-    write_tidy(out / "fixations.csv", trials, "fixations")
-    write_tidy(out / "saccades.csv", trials, "saccades")
-    if output.heatmap:
-        write_heatmaps(out, trials)
-    if output.parquet:
-        write_parquet(out, trials)
-    if output.bids:
-        write_as_bids(out / "bids", trials)
-    if output.plots or output.replay:
-        overviews(trials, out, pictures=output.plots, replays=output.replay, quiet=quiet)
+def _shared_task(wanted: Sequence[Wanted]) -> str:
+    tasks = {one.request.task for one in wanted}
+    return tasks.pop() if len(tasks) == 1 else ""
 
 
-def write_trajectories(out: Path, trials: Sequence[Trial]) -> None:
-    """scanpaths.json and trajectories.csv of trials that have both."""
-    with atomic_write(out / TRAJECTORIES) as temporary, temporary.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
-        rows.writerows(_samples(trials))
-    write_scanpaths(out / SCANPATHS, trials)
-
-
-def _generated(model: Model, wanted: Sequence[Wanted], trajectories: bool) -> Iterator[list[Trial]]:
-    for request, group in _alike(wanted):
+def _generated(model: Model, wanted: Sequence[Wanted], trajectories: bool) -> Iterator[PictureGaze]:
+    for request, group in alike(wanted):
         pictures = [one.picture for one in group]
-        if trajectories:
-            for one, gaze in zip(group, model.generate_many(pictures, request), strict=True):
-                yield [_trial(one, k, t.scanpath, t) for k, t in enumerate(gaze)]
-        else:
-            for one, paths in zip(group, model.scanpaths_of_many(pictures, request), strict=True):
-                yield [_trial(one, k, path, None) for k, path in enumerate(paths)]
+        errors: dict[Any, str] = {}
+
+        def broken(picture: Any, error: InputError, errors: dict[Any, str] = errors) -> None:
+            errors[picture] = str(error)
+
+        many = model.generate_many if trajectories else model.scanpaths_of_many
+        for one, gaze in zip(group, many(pictures, request, broken=broken), strict=True):
+            trials = [_trial(one, number, sample, trajectories) for number, sample in enumerate(gaze)]
+            yield PictureGaze(one.name, trials, errors.pop(one.picture, ""))
 
 
-def _alike(wanted: Sequence[Wanted]) -> Iterable[tuple[Request, list[Wanted]]]:
-    """Runs of pictures with the same request, in order."""
-    groups: list[tuple[Request, list[Wanted]]] = []
-    for one in wanted:
-        if groups and groups[-1][0] == one.request:
-            groups[-1][1].append(one)
-        else:
-            groups.append((one.request, [one]))
-    return groups
-
-
-def _trial(one: Wanted, sample: int, scanpath: Any, trajectory: Generated | None) -> Trial:
+def _trial(one: Wanted, number: int, sample: Any, trajectories: bool) -> Trial:
     return Trial(
         name=one.name,
-        subject=str(sample),
-        scanpath=scanpath,
-        trajectory=trajectory,
+        subject=str(number),
+        scanpath=sample.scanpath if trajectories else sample,
+        trajectory=sample if trajectories else None,
         task=one.request.task,
         picture=one.picture,
-        details={"sample": sample, "sampling": one.request.sampling},
+        details={"sample": number, "sampling": one.request.sampling},
     )
-
-
-def _samples(trials: Sequence[Trial]) -> Iterator[tuple[Any, ...]]:
-    for trial in trials:
-        assert trial.trajectory is not None
-        sampling = trial.details.get("sampling", "")
-        for time_ms, (x, y) in zip(trial.trajectory.time_ms, trial.trajectory.xy_px, strict=True):
-            yield trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}", sampling
-
-
-def _of_store(store: Store, request: Request, split: str | None) -> list[Wanted]:
-    """Its stimuli; those whose picture could not be had are left out."""
-    stimuli = [(stimulus, stimulus.picture) for stimulus in stimuli_of(store, split)]
-    if stimuli and not any(picture for _, picture in stimuli):
-        raise InputError(f"{store.path} has no pictures: open it with its pictures' folder, or prepare it with them")
-    found = []
-    for stimulus, picture in stimuli:
-        if picture is None:
-            continue
-        viewing_ms = float(store.columns["viewing_ms"][stimulus.trials[0]])
-        seconds = request.seconds or (None if viewing_ms != viewing_ms else viewing_ms / 1000)
-        style = request.style if request.style is not None else store.dataset
-        requested = request.seconds is not None
-        scale = float(store.columns["px_per_degree"][stimulus.trials[0]])
-        own = replace(
-            request,
-            task=request.task or stimulus.task,
-            seconds=seconds,
-            style=style,
-            fill=requested,
-            px_per_degree=request.px_per_degree or (None if scale != scale else scale),
-        )
-        found.append(Wanted(stimulus.name, picture, own))
-    return found
-
-
-def write_parquet(out: Path, trials: Sequence[Trial]) -> None:
-    """trajectories.parquet beside the CSV, with the same columns."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError("--parquet needs the extra 'tables': pip install 'stdiffeye[tables]'") from None
-    moving = [(trial, trial.trajectory) for trial in trials if trial.trajectory is not None]
-    counts = [len(trajectory) for _, trajectory in moving]
-    table = {
-        "name": np.repeat([trial.name for trial, _ in moving], counts),
-        "task": np.repeat([trial.task for trial, _ in moving], counts),
-        "sample": np.repeat([int(trial.subject) for trial, _ in moving], counts),
-        "time_ms": np.concatenate([trajectory.time_ms for _, trajectory in moving]),
-        "x": np.concatenate([trajectory.xy_px[:, 0] for _, trajectory in moving]),
-        "y": np.concatenate([trajectory.xy_px[:, 1] for _, trajectory in moving]),
-        "sampling": np.repeat([str(trial.details.get("sampling", "")) for trial, _ in moving], counts),
-    }
-    with atomic_write(out / "trajectories.parquet") as temporary:
-        pyarrow.parquet.write_table(pyarrow.table(table), temporary)
-
-
-def write_as_bids(folder: Path, trials: Sequence[Trial]) -> None:
-    """The trajectories as a BIDS data set: a subject per sample, a run per picture, on a screen 30 degrees wide."""
-    recordings = [
-        Recording(
-            time_ms=trial.trajectory.time_ms,
-            rate_hz=trial.trajectory.rate_hz,
-            frame=trial.frame,
-            left_px=trial.trajectory.xy_px,
-            name=trial.name,
-            subject=f"sample{trial.subject}",
-        )
-        for trial in trials
-        if trial.trajectory is not None
-    ]
-    frame = recordings[0].frame
-    width_m = 2 * SCREEN_DISTANCE_M * float(np.tan(np.radians(15)))
-    screen = Screen(SCREEN_DISTANCE_M, width_m, width_m * frame.height_px / frame.width_px)
-    write_bids(folder, recordings, screen, task=trials[0].task or "freeview", name="Gaze generated by stdiffeye")

@@ -43,7 +43,7 @@ class Request:
     sampler: SamplerName | None = None
     """ddpm, ddim, dpm++, unipc or heun; by default the model's own."""
     guidance: float | None = None
-    """Above 1 exaggerates what is due to picture and task; by default the model's own."""
+    """Above 1 exaggerates what is due to picture and task; by default the model's."""
     representative: bool = False
     """Choose samples that together cover human gaze, not independent ones."""
     fill: bool = True
@@ -76,7 +76,7 @@ class OutputOptions:
     trajectories: bool = True
     """Trajectories too; scanpaths alone are faster."""
     heatmap: bool = False
-    """Also write the density of fixations as data: .npy and a grey PNG per picture."""
+    """Also write the density of fixations as data, .npy and PNG."""
     parquet: bool = False
     """Also write trajectories.parquet (extra `tables`)."""
     bids: bool = False
@@ -85,6 +85,8 @@ class OutputOptions:
     """Pictures of the gaze."""
     replay: bool = False
     """Also write a page that replays the gaze."""
+    overwrite: bool = False
+    """Replace gaze of another run in the folder."""
 
     def __post_init__(self) -> None:
         if not self.trajectories and (self.parquet or self.bids):

@@ -29,7 +29,6 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory
 from stdiffeye.generation.request import Request
 from stdiffeye.generation.targets import TargetMatch, match_target, nearest_style, targets_of
-from stdiffeye.io.pictures import PICTURE_SUFFIXES
 from stdiffeye.model.image import TEXT_WIDTH
 from stdiffeye.systems.base import Generated, Likelihood, Query, SamplingOptions, TrainableSystem
 from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES
@@ -52,6 +51,9 @@ Item = TypeVar("Item")
 
 ProgressCallback = Callable[[int, int], None]
 """Called with how much is done and how much there is: samples, counted once for each stage that makes them."""
+
+BrokenPictureCallback = Callable[[Picture, InputError], None]
+"""Called with a picture that cannot be read, and why."""
 
 
 class Tally:
@@ -197,27 +199,41 @@ class Model:
         return self._query(picture, self._text_embedding(request.task), self._style(style), request)[0]
 
     def scanpaths_of_many(
-        self, pictures: Sequence[Picture], request: Request, progress: ProgressCallback | None = None
+        self,
+        pictures: Sequence[Picture],
+        request: Request,
+        progress: ProgressCallback | None = None,
+        broken: BrokenPictureCallback | None = None,
     ) -> Iterator[list[Scanpath]]:
-        """Scanpaths of each picture, a core busy with each."""
+        """Scanpaths of each picture, a core busy with each; parameters as in `generate_many`."""
         first = self.first
         if not first.generates_scanpaths or (first.generates_trajectories and not first.generates_both):
-            for trajectories in self.generate_many(pictures, request, progress):
+            for trajectories in self.generate_many(pictures, request, progress, broken):
                 yield [trajectory.scanpath for trajectory in trajectories]
             return
-        yield from self._of_each(pictures, request, self._scanpaths, Tally(len(pictures) * request.samples, progress))
+        tally = Tally(len(pictures) * request.samples, progress)
+        yield from self._of_each(pictures, request, self._scanpaths, tally, broken)
 
     def generate_many(
-        self, pictures: Sequence[Picture], request: Request, progress: ProgressCallback | None = None
+        self,
+        pictures: Sequence[Picture],
+        request: Request,
+        progress: ProgressCallback | None = None,
+        broken: BrokenPictureCallback | None = None,
     ) -> Iterator[list[Generated]]:
-        """Trajectories of each picture, a core busy with each."""
+        """Trajectories of each picture, a core busy with each.
+
+        Parameters
+        ----------
+        broken : told of a picture that cannot be read, which then has no gaze; by default that is an error.
+        """
         if not self.first.generates_trajectories and not self.first.generates_scanpaths:
             raise InputError(f"{self.name} samples no gaze: it is an encoder, to train other systems with")
         if not self.first.generates_trajectories and self.fine is None:
             raise InputError(f"{self.name} samples scanpaths only: use --no-trajectories, or `stdiffeye animate`")
         stages = 1 if self.first.generates_trajectories else 2
         tally = Tally(len(pictures) * request.samples * stages, progress)
-        yield from self._of_each(pictures, request, self._trajectories, tally)
+        yield from self._of_each(pictures, request, self._trajectories, tally, broken)
 
     def _of_each(
         self,
@@ -225,12 +241,19 @@ class Model:
         request: Request,
         sample: Callable[[Query, list[int], Sampling], list[Gaze]],
         tally: Tally,
+        broken: BrokenPictureCallback | None,
     ) -> Iterator[list[Gaze]]:
         """What `sample` gives for each picture; the viewers of a lone picture are shared among the cores."""
         text_embedding, style = self._text_embedding(request.task), self._style(request.style)
 
         def all_of(picture: Picture, cores: int = 1) -> list[Gaze]:
-            query, seeds = self._query(picture, text_embedding, style, request)
+            try:
+                query, seeds = self._query(picture, text_embedding, style, request)
+            except InputError as error:
+                if broken is None:
+                    raise
+                broken(picture, error)
+                return []
             sampling = Sampling(request, cores, tally)
             return [one for some in batched(seeds, VIEWERS_AT_ONCE) for one in sample(query, some, sampling)]
 
@@ -329,19 +352,3 @@ def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int
     content = hashlib.blake2b(picture, digest_size=16).digest()
     viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
     return viewer_seeds(int.from_bytes(viewers, "big"), samples)
-
-
-def pictures_in(sources: Sequence[str | Path]) -> list[Path]:
-    """Pictures named by files and folders, in order."""
-    found: list[Path] = []
-    for source in map(Path, sources):
-        if source.is_dir():
-            inside = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURE_SUFFIXES)
-            if not inside:
-                raise InputError(f"there is no picture in {source}: expected {', '.join(PICTURE_SUFFIXES)}")
-            found += inside
-        elif source.is_file():
-            found.append(source)
-        else:
-            raise InputError(f"there is no picture {source}: check the name")
-    return found

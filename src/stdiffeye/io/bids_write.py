@@ -41,7 +41,12 @@ class Screen:
 
 
 def write_bids(
-    folder: str | Path, recordings: Sequence[Recording], screen: Screen, task: str = "view", name: str = "Eye tracking"
+    folder: str | Path,
+    recordings: Iterable[Recording],
+    screen: Screen,
+    task: str = "view",
+    name: str = "Eye tracking",
+    subjects: Sequence[str] | None = None,
 ) -> Path:
     """Write a whole data set into a new folder, or nothing at all.
 
@@ -49,13 +54,17 @@ def write_bids(
     ----------
     screen : size and viewing distance, which BIDS requires for gaze on a screen.
     task, name : BIDS's label of the task, and the data set's name.
+    subjects : of the recordings, where these come one after the other and are not held together.
     """
     folder = Path(folder)
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} exists already and is not empty: give a new folder")
-    if not recordings:
+    if subjects is None:
+        recordings = list(recordings)
+        subjects = [recording.subject for recording in recordings]
+    if not subjects:
         raise InputError("there is no recording to write")
-    labels = _labels(recordings)
+    labels = _labels(subjects)
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".bids-"))
     try:
@@ -75,8 +84,8 @@ def write_bids(
     return folder
 
 
-def _labels(recordings: Sequence[Recording]) -> dict[str, str]:
-    labels = {recording.subject: _label(recording.subject, "subject") for recording in recordings}
+def _labels(subjects: Sequence[str]) -> dict[str, str]:
+    labels = {subject: _label(subject, "subject") for subject in subjects}
     taken = Counter(labels.values())
     twice = [subject for subject, label in labels.items() if taken[label] > 1]
     if twice:

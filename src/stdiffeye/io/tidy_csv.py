@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +37,23 @@ def write_rows(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def write_tidy(path: str | Path, trials: Sequence[Trial], table: TableName) -> None:
     """Write fixations, saccades or samples of trials as CSV; columns that are unknown throughout are left out."""
-    columns = {
-        key: [cell(value, key) for value in values.tolist()] for key, values in tidy_table(trials, table).items()
-    }
-    known = {key: cells for key, cells in columns.items() if any(cells) or key in ALWAYS}
+    write_tidy_blocks(path, lambda: [trials], table)
+
+
+def write_tidy_blocks(path: str | Path, blocks: Callable[[], Iterable[Sequence[Trial]]], table: TableName) -> None:
+    """The same for trials that come in blocks, twice: first to find the known columns. Memory holds one block."""
+    found = {key for block in blocks() for key, cells in _cells(block, table).items() if any(cells)}
+    known = [key for key in tidy_table([], table) if key in ALWAYS or key in found]
     with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(known)
-        writer.writerows(zip(*known.values(), strict=True))
+        for block in blocks():
+            cells = _cells(block, table)
+            writer.writerows(zip(*(cells[key] for key in known), strict=True))
+
+
+def _cells(trials: Sequence[Trial], table: TableName) -> dict[str, list[str]]:
+    return {key: [cell(value, key) for value in values.tolist()] for key, values in tidy_table(trials, table).items()}
 
 
 def cell(value: Any, column: str = "") -> str:

@@ -1,0 +1,25 @@
+"""Put shards of work together that were done apart, by `generate` with --shard.
+
+Example: stdiffeye join gaze
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tyro.conf import Positional
+
+
+@dataclass
+class JoinArgs:
+    out: Positional[Path]
+    """What the commands were given as --out."""
+    quiet: bool = False
+    """No progress."""
+
+
+def run(args: JoinArgs) -> None:
+    from stdiffeye.joining import join
+
+    print(f"All shards are joined in {join(args.out, args.quiet)}")
