@@ -106,6 +106,29 @@ def _table(folder: Path) -> list[bytes]:
     return ["\n".join(["time,x,y", *rows]).encode(), "\n".join(tobii).encode()]
 
 
+def _exports(folder: Path) -> list[bytes]:
+    """Gazepoint, GazeBase and SMI, a few samples each."""
+    point = ["MEDIA_ID,MEDIA_NAME,CNT,TIME(2024/05/01 10:00:00.000),BPOGX,BPOGY,BPOGV,USER,"]
+    point += [f"0,a.png,{n},{n / 60:.5f},0.5{n:02d},0.4,1,{'GO' if n == 3 else ''}," for n in range(40)]
+    base = ["n,x,y,val,xT,yT,dP,lab", *(f"{n},{n / 50},-1.5,0,0.0,0.0,1200,-1" for n in range(40))]
+    smi = ["## [iView]", "## Sample Rate:\t500", "## Subject:\tp1", "## Calibration Area:\t1680\t1050"]
+    smi += ["## Stimulus Dimension [mm]:\t474\t297", "## Head Distance [mm]:\t700"]
+    smi += ["Time\tType\tTrial\tL POR X [px]\tL POR Y [px]", "1000\tMSG\t1\t# Message: a.jpg"]
+    smi += [f"{2000 + 2000 * n}\tSMP\t{1 + n // 20}\t{400 + n}.5\t300" for n in range(40)]
+    return ["\n".join(lines).encode() for lines in (point, base, smi)]
+
+
+def _core(folder: Path) -> list[bytes]:
+    head = "gaze_timestamp,world_index,confidence,norm_pos_x,norm_pos_y,base_data"
+    return ["\n".join([head, *(f"{n / 120:.6f},{n // 4},0.9,0.5{n:02d},0.4,x" for n in range(40))]).encode()]
+
+
+def _neon(folder: Path) -> list[bytes]:
+    head = "section id,recording id,timestamp [ns],gaze x [px],gaze y [px],worn,fixation id,blink id"
+    rows = [f"s,r,{1_700_000_000_000_000_000 + 5_000_000 * n},{800 + n},600.5,1,1," for n in range(40)]
+    return ["\n".join([head, *rows]).encode()]
+
+
 def _predictions(folder: Path) -> list[bytes]:
     rows = [[100.5, 80.0, 200.0], [300.0, 50.0, 300.0]]
     row = {"X": [1.0, 2.0], "Y": [3.0, 4.0], "T": [200, 300], "name": "0.jpg", "task": "cup", "condition": "present"}
@@ -167,6 +190,9 @@ READERS: dict[str, FuzzedReader] = {
     "asc": FuzzedReader("case.asc", read_recording, _asc),
     "edf": FuzzedReader("case.edf", read_recording, _edf),
     "table": FuzzedReader("case.tsv", lambda path: read_recording(path, frame=SCREEN), _table),
+    "exports": FuzzedReader("case.txt", lambda path: read_recording(path, frame=SCREEN), _exports),
+    "core": FuzzedReader("gaze_positions.csv", lambda path: read_recording(path.parent, frame=SCREEN), _core),
+    "neon": FuzzedReader("gaze.csv", lambda path: read_recording(path.parent, frame=SCREEN), _neon),
     "matlab": FuzzedReader("case_labelled_MN.mat", read_lund2013, _mat),
     "description": FuzzedReader("case.yaml", describe, _yaml),
     "picture": FuzzedReader("case.png", load_picture, _pictures),

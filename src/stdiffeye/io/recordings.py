@@ -1,7 +1,8 @@
 """Any tracker's file as recordings: the format is told by the suffix and the content.
 
-`.asc`, `.asc.gz` EyeLink text · `.edf` EyeLink binary · `.tsv`, `.txt`, `.csv` (or gzipped) Tobii or any table ·
-a BIDS folder or one of its `_physio.tsv.gz` files.
+`.asc`, `.asc.gz` EyeLink text · `.edf` EyeLink binary · `.tsv`, `.txt`, `.csv` (or gzipped) Tobii, SMI, Gazepoint,
+GazeBase or any table · an export folder of Pupil Core, Neon or Invisible · a BIDS folder or one of its
+`_physio.tsv.gz` files.
 """
 
 from __future__ import annotations
@@ -14,11 +15,18 @@ from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.bids import is_bids, read_bids
 from stdiffeye.io.border import reading
 from stdiffeye.io.bytes_in import EDF_MAGIC
+from stdiffeye.io.gazebase import is_gazebase, read_gazebase
+from stdiffeye.io.gazepoint import is_gazepoint, read_gazepoint
+from stdiffeye.io.pupil import is_pupil, read_pupil
+from stdiffeye.io.smi import is_smi, read_smi
 from stdiffeye.io.table import Columns, Table, read_table
 from stdiffeye.io.tobii import is_tobii, read_tobii
 
 TABLES = (".csv", ".tsv", ".txt", ".tab", ".dat")
-KNOWN = "an EyeLink .asc, .asc.gz or .edf, a Tobii .tsv, a .csv or .tsv table, or a BIDS folder"
+KNOWN = (
+    "an EyeLink .asc, .asc.gz or .edf, a Tobii .tsv, an SMI .txt, a Gazepoint, GazeBase or other .csv or .tsv table, "
+    "an export folder of Pupil Core or Neon, or a BIDS folder"
+)
 
 
 def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Columns | None = None) -> list[Recording]:
@@ -27,7 +35,8 @@ def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Col
     Parameters
     ----------
     path : str or Path
-        An EyeLink `.asc`, `.asc.gz` or `.edf`, a Tobii `.tsv`, a table, a BIDS folder or `_physio.tsv.gz` file.
+        An EyeLink `.asc`, `.asc.gz` or `.edf`, a Tobii `.tsv`, an SMI `.txt`, a Gazepoint or GazeBase `.csv`, a
+        table, a Pupil export folder, a BIDS folder or `_physio.tsv.gz` file.
     frame : Frame, optional
         The screen, where the file does not give its size (and instead of it where it does; not for BIDS).
     columns : Columns, optional
@@ -59,6 +68,8 @@ def read_recording(path: str | Path, *, frame: Frame | None = None, columns: Col
 def _read(path: Path, frame: Frame | None, columns: Columns | None) -> list[Recording]:
     if is_bids(path):
         return read_bids(path)
+    if is_pupil(path):
+        return read_pupil(path, frame)
     if path.is_dir():
         raise InputError(f"{path} is a folder but not a BIDS data set (no dataset_description.json); expected {KNOWN}")
     suffix = file_kind(path)
@@ -72,9 +83,19 @@ def _read(path: Path, frame: Frame | None, columns: Columns | None) -> list[Reco
         return read_asc(path, frame)
     if suffix not in TABLES:
         raise InputError(f"{path} is of no kind that is known here: expected {KNOWN}")
-    if columns is None and is_tobii(Table.header_of(path)):
-        return read_tobii(path, frame)
-    return read_table(path, columns, frame)
+    return read_table(path, columns, frame) if columns is not None else _read_known_table(path, frame)
+
+
+def _read_known_table(path: Path, frame: Frame | None) -> list[Recording]:
+    """A table of a tracker whose layout is known, or one with the usual names of columns."""
+    if is_smi(path):
+        return read_smi(path, frame)
+    header = Table.header_of(path)
+    if is_gazebase(header):
+        return read_gazebase(path)
+    if is_gazepoint(header):
+        return read_gazepoint(path, frame)
+    return read_tobii(path, frame) if is_tobii(header) else read_table(path, None, frame)
 
 
 def file_kind(path: Path) -> str:
@@ -86,8 +107,11 @@ def is_gaze_table(path: Path) -> bool:
     """Whether a table's header names gaze: one of Tobii's, or columns of the usual names for time, x and y."""
     try:
         with reading(path):
+            if is_smi(path):
+                return True
             header = Table.header_of(path)
-        return is_tobii(header) or bool(Columns.guess(header, path))
+        known = is_tobii(header) or is_gazebase(header) or is_gazepoint(header)
+        return known or bool(Columns.guess(header, path))
     except InputError:
         return False
 

@@ -13,6 +13,7 @@ from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.gaze.trial_messages import split_trials
 from stdiffeye.gaze.validations import validations_in
 from stdiffeye.io.bids import is_bids
+from stdiffeye.io.pupil import is_pupil
 from stdiffeye.io.recordings import KNOWN, TABLES, file_kind, is_gaze_table, read_recording
 from stdiffeye.io.table import Columns
 
@@ -106,6 +107,9 @@ def _walk(folder: Path) -> Iterator[Path]:
         return
     if is_bids(folder):
         yield from sorted(path for path in folder.glob("sub-*") if any(path.rglob("*_physio.tsv.gz")))
+        return
+    if is_pupil(folder):
+        yield folder
         return
     entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     names = {path.name.lower() for path in entries}
