@@ -18,8 +18,8 @@ from tyro.conf import Positional
 @dataclass
 class FuzzArgs:
     readers: Positional[tuple[str, ...]] = ()
-    """json, csv, parquet, hdf5, predictions, npz, asc, edf, table, exports, core, neon, matlab, description, picture; all
-    by default."""
+    """json, csv, parquet, hdf5, predictions, npz, asc, edf, table, exports, core, neon, matlab, description, picture;
+    all by default."""
     minutes: float = 1.0
     """Minutes per reader."""
     seed: int = 0

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from stdiffeye.errors import InputError
 
 if TYPE_CHECKING:
+    import mne
     import pandas
     import polars
+    import pymovements
+    import pysaliency
     from matplotlib.axes import Axes
 
     from stdiffeye.gaze.tidy import TableName
@@ -107,6 +110,45 @@ class Drawable:
         words = {"name": polars.String, "task": polars.String, "subject": polars.String}
         columns = {key: values.tolist() if key in words else values for key, values in self._tidy(table).items()}
         return polars.DataFrame(columns, schema_overrides=words, nan_to_null=True)
+
+    def to_mne(self) -> mne.io.RawArray:
+        """Its samples as MNE's Raw, fixations as annotations; see `stdiffeye.gaze.bridges`.
+
+        Raises
+        ------
+        InputError
+            Where it has no samples, or where MNE is not installed.
+        """
+        from stdiffeye.gaze.bridges import to_mne
+
+        gaze: Any = self
+        return to_mne(gaze)
+
+    def to_pymovements(self) -> pymovements.Gaze:
+        """Its samples as pymovements' Gaze, fixations as events; see `stdiffeye.gaze.bridges`.
+
+        Raises
+        ------
+        InputError
+            Where it has no samples, or where pymovements is not installed.
+        """
+        from stdiffeye.gaze.bridges import to_pymovements
+
+        gaze: Any = self
+        return to_pymovements(gaze)
+
+    def to_pysaliency(self) -> pysaliency.FixationTrains:
+        """Its scanpaths as pysaliency's fixation trains; see `stdiffeye.gaze.bridges`.
+
+        Raises
+        ------
+        InputError
+            Where it has no scanpath, or where pysaliency is not installed.
+        """
+        from stdiffeye.gaze.bridges import to_pysaliency
+
+        gaze: Any = self
+        return to_pysaliency(gaze)
 
     def _tidy(self, table: TableName) -> dict[str, Any]:
         from stdiffeye.gaze.tidy import tidy_table

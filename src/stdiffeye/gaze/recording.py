@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,10 @@ from numpy.typing import ArrayLike
 from stdiffeye.arrays import Floats, Points
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import FASTEST_HZ, Frame, require_px
+
+if TYPE_CHECKING:
+    import mne
+    import pymovements
 
 Eye = Literal["best", "left", "right", "mean"]
 EventKind = Literal["fixation", "saccade", "blink"]
@@ -209,6 +213,18 @@ class Recording:
                 xy_px[first:last] = np.nan
             changed[f"{eye}_px"] = xy_px
         return replace(self, **changed) if changed else self
+
+    def to_mne(self) -> mne.io.RawArray:
+        """Its samples as MNE's Raw, events and messages as annotations; see `stdiffeye.gaze.bridges`."""
+        from stdiffeye.gaze.bridges import to_mne
+
+        return to_mne(self)
+
+    def to_pymovements(self) -> pymovements.Gaze:
+        """Its samples as pymovements' Gaze; see `stdiffeye.gaze.bridges`."""
+        from stdiffeye.gaze.bridges import to_pymovements
+
+        return to_pymovements(self)
 
     def within(self, start_ms: float, end_ms: float) -> Recording:
         """The samples, events and messages with start ≤ time < end on the tracker's clock."""
