@@ -49,6 +49,27 @@ def test_nss_cc_kldiv_and_information_gain_are_their_definitions_written_out() -
     assert saliency.information_gain(p, q, ROWS, COLUMNS) == pytest.approx(np.mean(gains))
 
 
+def test_shuffled_auc_and_sim_are_their_definitions_written_out() -> None:
+    coarse = np.round(MAP * 1000)  # with equal values
+    elsewhere = RNG.integers(0, 3, SHAPE).astype(float)
+    negatives = [coarse[r, c] for r in range(12) for c in range(16) for _ in range(int(elsewhere[r, c]))]
+    wins = [(coarse[r, c] > n) + (coarse[r, c] == n) / 2 for r, c in zip(ROWS, COLUMNS, strict=True) for n in negatives]
+    assert saliency.shuffled_auc(coarse, ROWS, COLUMNS, elsewhere) == pytest.approx(np.mean(wins))
+    assert np.isnan(saliency.shuffled_auc(coarse, ROWS, COLUMNS, np.zeros(SHAPE)))
+    other = RNG.random(SHAPE)
+    p, q = MAP / MAP.sum(), other / other.sum()
+    assert saliency.sim(p, q) == pytest.approx(sum(min(a, b) for a, b in zip(p.ravel(), q.ravel(), strict=True)))
+    assert saliency.sim(p, p) == pytest.approx(1)
+
+
+def test_the_centre_bias_has_no_shuffled_auc_where_people_look_at_other_places() -> None:
+    rng = np.random.default_rng(1)
+    human = [trial for name, x_px in (("a", 200), ("b", 600)) for trial in viewers(rng, (x_px, 300), name)]
+    rows = saliency.compare(human, {"good": [*viewers(rng, (200, 300), "a"), *viewers(rng, (600, 300), "b")]})
+    assert rows["good"].mean("sauc") > 0.95
+    assert rows["centre"].mean("sauc") < 0.1
+
+
 def test_ordering_scores_do_not_change_when_the_map_is_stretched() -> None:
     assert saliency.auc_judd(MAP**3, ROWS, COLUMNS) == pytest.approx(saliency.auc_judd(MAP, ROWS, COLUMNS))
     assert saliency.nss(7 * MAP + 2, ROWS, COLUMNS) == pytest.approx(saliency.nss(MAP, ROWS, COLUMNS))

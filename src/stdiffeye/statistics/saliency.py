@@ -21,6 +21,9 @@ Scores
 * `kldiv` Σ Q log(ε + Q/(P + ε)), natural logarithm, ε = 2⁻⁵².
 * `auc_judd` area under the curve of (share of fixated cells ≥ s) over (share of other cells ≥ s). Thresholds s are the
   values of the fixated cells; equal values are one threshold.
+* `sauc` the same area over the fixations on all other stimuli instead of the other cells (shuffled AUC), which the
+  centre bias alone does not raise; equal values count half.
+* `sim` Σ min(P, Q), the similarity of the two maps.
 * `ig` mean over f of log2 P′ − log2 C, in bits per fixation. P′ = 0.9·P + 0.1·C, since a map of few fixations has cells
   of probability zero.
 """
@@ -42,7 +45,7 @@ from stdiffeye.gaze import Frame, Trial
 
 Key = tuple[str, str]
 
-METRICS = ("nss", "cc", "auc_judd", "kldiv", "ig")
+METRICS = ("nss", "cc", "auc_judd", "sauc", "sim", "kldiv", "ig")
 GRID_LONGER_SIDE = 256
 SIGMA_DEG = 1.0
 DEGREES_WIDE_IF_UNKNOWN = 30.0
@@ -85,6 +88,7 @@ class _Stimulus:
     by_viewer: Mapping[str, Floats]
     human_map: Floats
     centre: Floats | None
+    elsewhere: Floats  # (rows, columns) fixations on all other stimuli
 
     @property
     def human_xy(self) -> Floats:
@@ -208,6 +212,31 @@ def auc_judd(density: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64
     return float(-np.diff(false_share) @ (hit_share[1:] + hit_share[:-1]) / 2)
 
 
+def shuffled_auc(density: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64], elsewhere: Floats) -> float:
+    """Return the area under the curve of fixated cells against fixations on other stimuli; NaN without any.
+
+    Parameters
+    ----------
+    density : ndarray, (rows, columns)
+        The map.
+    rows, columns : ndarray, (n,)
+        Fixated cells.
+    elsewhere : ndarray, (rows, columns)
+        How often each cell was fixated on other stimuli.
+    """
+    if elsewhere.sum() == 0:
+        return float("nan")
+    values, number = np.unique(density, return_inverse=True)
+    below = np.bincount(number.ravel(), elsewhere.ravel(), len(values)) / elsewhere.sum()
+    hits = number.reshape(density.shape)[rows, columns]
+    return float((np.cumsum(below)[hits] - below[hits] / 2).mean())
+
+
+def sim(density: Floats, other: Floats) -> float:
+    """Return the similarity of two densities: 1 for the same, 0 for disjoint ones."""
+    return float(np.minimum(density, other).sum())
+
+
 def information_gain(density: Floats, baseline: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
     """Return bits per fixation over the baseline, with a tenth of the baseline mixed in."""
     mixed = (1 - CENTRE_SHARE) * density + CENTRE_SHARE * baseline
@@ -236,8 +265,9 @@ def _stimuli(by_viewer: Mapping[Key, Mapping[str, Floats]], frames: Mapping[Key,
         shape, sigma = grid_of(frames[key])
         if shape not in totals:
             totals[shape] = _counts(everything, shape)
-        centre = _centre_bias(totals[shape] - _counts(pooled[key], shape), sigma)
-        found[key] = _Stimulus(shape, sigma, viewers, fixation_map(pooled[key], shape, sigma), centre)
+        elsewhere = totals[shape] - _counts(pooled[key], shape)
+        human_map = fixation_map(pooled[key], shape, sigma)
+        found[key] = _Stimulus(shape, sigma, viewers, human_map, _centre_bias(elsewhere, sigma), elsewhere)
     return found
 
 
@@ -273,6 +303,8 @@ def _score(stimulus: _Stimulus, density: Floats | None, xy: Floats, human_map: F
         "nss": nss(density, rows, columns),
         "cc": cc(density, human_map),
         "auc_judd": auc_judd(density, rows, columns),
+        "sauc": shuffled_auc(density, rows, columns, stimulus.elsewhere),
+        "sim": sim(density, human_map),
         "kldiv": kldiv(density, human_map),
         "ig": float("nan") if centre is None else information_gain(density, centre, rows, columns),
     }
