@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from benchmark_world import make_scanpath_set
+from PIL import Image
 from safetensors.torch import load_file
 
 from stdiffeye.cli import main
@@ -91,16 +92,23 @@ def test_a_baseline_that_was_broken_off_ends_with_the_same_weights_and_counts(na
         torch.testing.assert_close(resumed[key], value, msg=lambda text, key=key: f"{key}: {text}")
 
 
-def test_deepgaze_tells_users_its_densities_of_a_picture_and_others_say_that_they_have_none(home, tmp_path):
+def test_a_model_tells_users_its_densities_of_a_picture(home, tmp_path):
     store, pictures = home / "store", sorted((home / "osie").rglob("*.jpg"))
     model = load(train("deepgaze3", [store], tmp_path / "run", TINY, cache=home / "cache", quiet=True))
-    first = model.log_density(pictures[0])
-    assert first.shape == (24, 32)
-    for density in (first, model.log_density(pictures[0], [[40, 30], [10, 60]], style="osie")):
-        assert np.exp(density).sum() == pytest.approx(1, abs=1e-5)
     people = [trial.scanpath for trial in Store.open(store).trials("test")]
+    first = model.log_density(pictures[0], shape=(24, 32))
+    for density in (first, model.log_density(pictures[0], people[0][:2], style="osie")):
+        assert np.exp(density).sum() == pytest.approx(1, abs=1e-5)
+    with Image.open(pictures[0]) as picture:
+        assert density.shape == picture.size[::-1]
     assert abs(model.information_gain(pictures[0], people)) < 3
     with pytest.raises(InputError, match="of no fixation is not defined"):
         model.information_gain(pictures[0], [])
-    with pytest.raises(InputError, match=r"freeview \(coarse-to-fine\) samples gaze but states no likelihood"):
-        load("freeview").log_density(pictures[0])
+    heat = model.density(pictures[0], out=tmp_path / "heat.npy")
+    assert heat.sum() == pytest.approx(1)
+    np.testing.assert_allclose(np.load(tmp_path / "heat.npy"), heat, rtol=1e-5)
+    model.density(pictures[0], shape=(6, 8), out=tmp_path / "heat.png")
+    with Image.open(tmp_path / "heat.png") as grey:
+        assert (grey.mode, grey.size, grey.getextrema()[1]) == ("L", (8, 6), 255)
+    with pytest.raises(InputError, match=r"written as \.npy or \.png"):
+        model.density(pictures[0], out=tmp_path / "heat.jpg")

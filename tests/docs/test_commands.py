@@ -33,6 +33,7 @@ ONLY_PARSED_VERBS = {"train", "serve"}
 ONLY_PARSED_WORDS = {
     "sub01.edf": "SR Research's own format",
     "data/osie": "a public data set",
+    "stores/osie": "its store",
     "runs/encoder": "an encoder that the page tunes for an hour",
 }
 NEED_A_MODEL = {"generate", "animate"}

@@ -11,7 +11,7 @@ import torch
 from stdiffeye.gaze import Frame
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.fixation_tokens import to_tokens
-from stdiffeye.model.image import cell_shares
+from stdiffeye.model.image import PHASES, cell_shares
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import Query, SamplingOptions
 from stdiffeye.systems.presets import SYSTEMS, load_preset, overlay
@@ -63,9 +63,9 @@ def batch_of(paths: list[list[tuple[np.ndarray, np.ndarray | None]]]) -> Scanpat
     unknown = torch.full((len(rows),), torch.nan)
     asked = Conditions.requested(torch.ones(len(rows), dtype=torch.int64), unknown, torch.zeros(len(rows)))
     conditions = replace(asked, length=length)
-    return ScanpathTensors(
-        features(len(paths)), torch.zeros(len(paths), 512), style, density, tokens, known, conditions
-    )
+    of_pictures = (features(len(paths)), torch.zeros(len(paths), 512), style, density)
+    no_phases = torch.zeros(len(paths), len(PHASES), ROWS * COLUMNS)
+    return ScanpathTensors(*of_pictures, no_phases, tokens, known, conditions)
 
 
 def learn(part: Any, batch: ScanpathTensors, steps: int = 300, rate: float = 5e-3) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from baselines import COLUMNS, FRAME, ROWS, batch_of, drawn, learn, peer, queries
+from baselines import COLUMNS, FRAME, PEERS, ROWS, batch_of, drawn, learn, peer, queries
 
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
@@ -41,12 +41,39 @@ def test_a_blurred_density_stays_one():
     assert smooth[1].argmax() == 3 * COLUMNS + 4
 
 
-@pytest.mark.parametrize("history", [(), [[400.0, 300.0]], [[10.0, 20.0]] * 6])
-def test_deepgazes_density_is_one_over_the_picture_whatever_the_history(history):
-    part = peer("deepgaze3").eval()
-    log_density = part.log_density(queries(1)[0], history)
-    assert log_density.shape == CELLS
-    assert np.exp(log_density).sum() == pytest.approx(1, abs=1e-5)
+def density_of(part, history_px=(), shape=CELLS) -> np.ndarray:
+    """(rows, columns) of the next fixation on the first picture, given these."""
+    history = Scanpath(history_px, FRAME) if len(history_px) else None
+    return np.exp(part.log_densities(queries(1)[0], [history], shape)[0])
+
+
+@pytest.mark.parametrize("shape", [CELLS, (7, 11), (60, 80)])
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peers_density_is_one_over_the_picture_whatever_the_history(name, shape):
+    part = peer(name).eval()
+    past = [None, Scanpath([[400.0, 300.0]], FRAME), Scanpath([[10.0, 20.0]] * 9, FRAME, [100.0] * 9)]
+    log_densities = part.log_densities(queries(1)[0], past, shape)
+    assert log_densities.shape == (3, *shape)
+    np.testing.assert_allclose(np.exp(log_densities).sum((1, 2)), 1, atol=1e-5)
+    alone = [part.log_densities(queries(1)[0], [history], shape)[0] for history in past]
+    np.testing.assert_allclose(log_densities, alone, atol=1e-4, err_msg="a density depends on other histories")
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_first_fixations_are_sampled_from_the_density_that_a_peer_states(name):
+    paths = [(np.array([[x, 0.5], [1 - x, 0.5]]), np.array([200.0, 300.0])) for x in (0.2, 0.3, 0.35, 0.4, 0.8)]
+    part = learn(peer(name, **({"objective": "likelihood"} if name == "gazeformer" else {})), batch_of([paths]), 40)
+    first = np.stack([path.xy_px[0] for path in drawn(part, 1, 3000)[0]])
+    inside = (first > 1).all(1) & (first < FRAME.size_px - 1).all(1)  # samples beyond the picture are put on its edge
+    fine = density_of(part, shape=(ROWS * 10, COLUMNS * 10)).reshape(ROWS, 10, COLUMNS, 10)
+    assert np.abs(shares_of(first[inside]) - fine.sum((1, 3)).ravel()).sum() < 0.2
+
+
+@pytest.mark.parametrize("name", ["deepgaze3", "tpp-gaze", "hat"])
+def test_the_density_of_a_peer_with_a_memory_depends_on_where_the_last_fixation_was(name):
+    part = peer(name).eval()
+    left, right = (density_of(part, [[x_px, 300.0]]) for x_px in (100.0, 700.0))
+    assert np.abs(left - right).sum() > 1e-4
 
 
 def test_deepgaze_learns_that_the_next_fixation_depends_on_the_last():
@@ -55,8 +82,7 @@ def test_deepgaze_learns_that_the_next_fixation_depends_on_the_last():
     paths = [(np.concatenate([[[x, 0.5]], [[1 - x, 0.5]]]), None) for x in first[:, 0]]
     part = learn(peer("deepgaze3"), batch_of([paths]), 120)
     for x, side in ((0.2, slice(4, 8)), (0.8, slice(0, 4))):
-        density = np.exp(part.log_density(queries(1)[0], np.array([[x * 800, 300.0]])))
-        assert density[:, side].sum() > 0.85
+        assert density_of(part, [[x * 800, 300.0]])[:, side].sum() > 0.85
 
 
 def test_information_gain_is_a_bit_when_the_picture_tells_the_side_and_nothing_at_first():
@@ -82,7 +108,7 @@ def test_information_gain_is_the_mean_of_what_the_densities_of_all_steps_say():
     for path in paths:
         for step, xy_px in enumerate(path.xy_px):
             cell = int(cell_of(torch.from_numpy(xy_px / FRAME.size_px), CELLS))
-            told.append(part.log_density(query, path.xy_px[:step]).ravel()[cell] - bias[cell])
+            told.append(np.log(density_of(part, path.xy_px[:step])).ravel()[cell] - bias[cell])
     assert part.information_gain(query, paths) == pytest.approx(np.mean(told) / np.log(2), abs=1e-5)
 
 
@@ -93,7 +119,7 @@ def test_deepgaze_draws_what_its_density_says():
     hand_made = torch.rand(ROWS * COLUMNS, generator=torch.Generator().manual_seed(3)) ** 4
     part.priors.positions[1] = hand_made / hand_made.sum()
     first = np.concatenate([path.xy_px for path in drawn(part, 1, 4000)[0]])
-    density = np.exp(part.log_density(queries(1)[0])).ravel()
+    density = density_of(part).ravel()
     assert np.abs(shares_of(first) - density).sum() < 0.12
     assert np.corrcoef(density, hand_made.numpy())[0, 1] > 0.6
 

@@ -8,6 +8,8 @@ from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.types import Scanpath
 
+USUAL_DURATION_MS, USUAL_GAP_MS = 250.0, 40.0
+
 
 def timed(path: Scanpath) -> tuple[Floats, Floats]:
     """Onsets and durations in ms, which must be known."""
@@ -19,6 +21,14 @@ def timed(path: Scanpath) -> tuple[Floats, Floats]:
 def onset_s(path: Scanpath) -> float:
     """When the last fixation began."""
     return float(timed(path)[0][-1]) / 1000
+
+
+def begun_s(path: Scanpath, number: int) -> float:
+    """When fixation `number` (from 0) began, as far as the scanpath says: usual times stand for what it does not."""
+    if path.onset_ms is not None:
+        return float(path.onset_ms[number]) / 1000
+    before_ms = USUAL_DURATION_MS * number if path.duration_ms is None else float(path.duration_ms[:number].sum())
+    return (before_ms + USUAL_GAP_MS * number) / 1000
 
 
 def end_s(path: Scanpath) -> float:

@@ -17,9 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
 
 from stdiffeye.diffusion import viewer_seeds
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
@@ -27,10 +25,11 @@ from stdiffeye.encoders.choose import located
 from stdiffeye.encoders.picture import Picture
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory
+from stdiffeye.generation.densities import Densities
 from stdiffeye.generation.request import Request
 from stdiffeye.generation.targets import TargetMatch, match_target, nearest_style, targets_of
 from stdiffeye.model.image import TEXT_WIDTH
-from stdiffeye.systems.base import Generated, Likelihood, Query, SamplingOptions, TrainableSystem
+from stdiffeye.systems.base import Generated, Query, SamplingOptions, TrainableSystem
 from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage
 from stdiffeye.systems.cores import batched, on_cores, one_core, shared
@@ -106,7 +105,7 @@ class Sampling:
         return shared(counted, seeds, self.cores, self.tally.at_once)
 
 
-class Model:
+class Model(Densities):
     """A trained system. Make one with `load`."""
 
     def __init__(
@@ -165,37 +164,8 @@ class Model:
         request = replace(request or Request(), **fields)
         return GazeList(next(iter(self.scanpaths_of_many([picture], request, progress))), request.sampling)
 
-    def log_density(
-        self, picture: Picture, history_px: ArrayLike = (), task: str | None = None, style: str | None = None
-    ) -> NDArray[np.float64]:
-        """(rows, columns) log-probability of the cells of a grid for the next fixation, for systems that state one.
-
-        Parameters
-        ----------
-        history_px : (n, 2) fixations so far, oldest first, in pixels of the picture; none for the first fixation.
-        """
-        stage = self._likelihood()
-        return stage.log_density(self._query_of(picture, task, style), history_px)
-
-    def information_gain(
-        self, picture: Picture, scanpaths: Sequence[Scanpath], task: str | None = None, style: str | None = None
-    ) -> float:
-        """Bits per fixation of human scanpaths that picture and history explain beyond the centre bias."""
-        stage = self._likelihood()
-        if not any(len(path) for path in scanpaths):
-            raise InputError("the information gain of no fixation is not defined: give at least one scanpath")
-        return stage.information_gain(self._query_of(picture, task, style), scanpaths)
-
-    def _likelihood(self) -> Likelihood:
-        if not isinstance(self.first, Likelihood):
-            raise InputError(
-                f"{self.name} ({self.config.system}) samples gaze but states no likelihood of the next fixation: "
-                "deepgaze3 does, see `stdiffeye train deepgaze3`"
-            )
-        return self.first
-
-    def _query_of(self, picture: Picture, task: str | None, style: str | None) -> Query:
-        request = Request(task=task or "")
+    def _query_of(self, picture: Picture, task: str, style: str | None) -> Query:
+        request = Request(task=task)
         return self._query(picture, self._text_embedding(request.task), self._style(style), request)[0]
 
     def scanpaths_of_many(

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.data.batches import Stimulus
 from stdiffeye.data.store import Store
 from stdiffeye.diffusion import SamplerName
@@ -20,6 +19,7 @@ from stdiffeye.encoders.cache import FeatureCache
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, extract
 from stdiffeye.model.image import TEXT_WIDTH
+from stdiffeye.systems.next_fixation import Histories, Shape
 from stdiffeye.systems.step_random import ALONE, Ranks, StepRandom
 
 Seeds = Sequence[Sequence[int]]
@@ -140,12 +140,11 @@ class Batches(Protocol):
 class Likelihood(Protocol):
     """A stage that states how likely every position is to be fixated next."""
 
-    def log_density(self, query: Query, history_px: ArrayLike = ()) -> NDArray[np.float64]:
-        """(rows, columns) log-probability of the cells for the next fixation, given those so far."""
-        ...
+    def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
+        """For each history (None: no fixation yet) the log-probability of the cells of a grid for the next fixation.
 
-    def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
-        """Bits per fixation of these scanpaths that picture and history explain beyond the centre bias."""
+        (histories, rows, columns); the probabilities of each history sum to 1. Histories are in the query's frame.
+        """
         ...
 
 
@@ -196,6 +195,10 @@ class TrainableSystem(nn.Module):
     def trajectories(self, queries: Sequence[Query], seeds: Seeds, options: SamplingOptions) -> list[list[Trajectory]]:
         """For each query one trajectory per seed, where the stage samples them without a scanpath."""
         raise TypeError(f"{type(self).__name__} samples no trajectories")
+
+    def picture_density(self, query: Query) -> Floats | None:
+        """(rows, columns) density of all fixations on the picture, of any order; None where it has not learned one."""
+        return None
 
     def extra_state(self) -> dict[str, Tensor]:
         """What else must survive a restart (the loss-aware step sampler)."""

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.data.batches import NO_CHANGE, TYPICAL_GAP_MS, Augment
 from stdiffeye.diffusion import NoiseSource, categorical, noise_of
 from stdiffeye.errors import InputError
@@ -32,6 +33,7 @@ from stdiffeye.model.image import Fusion, ImageConfig, grid_centres
 from stdiffeye.model.layers import Block, BlockConfig, Ragged
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources, TrainableSystem, features_of
+from stdiffeye.systems.next_fixation import Histories, Shape
 from stdiffeye.systems.scanpath_data import ScanpathTensorBatches, ScanpathTensors
 from stdiffeye.systems.step_random import Ranks, StepRandom
 
@@ -90,6 +92,25 @@ class Gaze:
         xy, duration_ms, _ = from_tokens(x.tokens)
         length = x.conditions.length
         return cls(xy, duration_ms, x.mask[..., 2], length, token_mask(length, xy.shape[1]))
+
+    @classmethod
+    def of_histories(cls, histories: Histories, query: Query, device: torch.device | str) -> Gaze:
+        """Of fixations so far; one without a known duration is as long as usual."""
+        length = torch.tensor([0 if path is None else len(path) for path in histories])
+        xy = torch.zeros(len(histories), int(length.max()), 2)
+        duration_ms, timed = torch.full(xy.shape[:2], DURATION_MEDIAN_MS), torch.zeros(xy.shape[:2], dtype=torch.bool)
+        for row, path in enumerate(histories):
+            if path is not None:
+                xy[row, : len(path)] = torch.from_numpy(query.frame.normalise(path.xy_px))
+                if path.duration_ms is not None:
+                    duration_ms[row, : len(path)] = torch.from_numpy(path.duration_ms.copy()).float()
+                    timed[row, : len(path)] = True
+        columns = xy, duration_ms, timed, length, token_mask(length, xy.shape[1])
+        return cls(*(column.to(device) for column in columns))
+
+    def at_end(self, of_steps: Tensor) -> Tensor:
+        """(B, …) what (B, M + 1, …), before the first and after each fixation, holds after the last one."""
+        return of_steps[torch.arange(len(self.length), device=self.length.device), self.length]
 
 
 class EmpiricalPriors(nn.Module):
@@ -228,6 +249,28 @@ class Baseline(TrainableSystem):
         paths = self.sample(self.encode_queries(queries, samples), seconds, noise, options)
         rows = paths.scanpaths([query.frame for query in queries for _ in range(samples)])
         return [rows[i * samples : (i + 1) * samples] for i in range(len(queries))]
+
+    @abstractmethod
+    def next_log_density(self, seen: BaselineInput, past: Gaze, shape: Shape) -> Floats:
+        """(B, rows, columns) log-probability of the cells for the fixation after the past ones, none or more."""
+
+    @torch.no_grad()
+    def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
+        """(histories, rows, columns), exactly what is sampled from."""
+        past = Gaze.of_histories(histories, query, self.position.device)
+        return self.next_log_density(self.encode_queries([query], len(histories)), past, shape)
+
+    def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
+        """Bits per fixation of these scanpaths that picture and history explain beyond the centre bias."""
+        number = self.style_number(query.style)
+        bias = self.priors.log_centre_bias(torch.tensor([number], device=self.position.device))[0].double().cpu()
+        gains = []
+        for path in scanpaths:
+            histories = [path[:step] if step else None for step in range(len(path))]
+            given = self.log_densities(query, histories, self.cells).reshape(len(path), -1)  # (M, N)
+            cell = cell_of(torch.from_numpy(path.frame.normalise(path.xy_px)), self.cells).numpy()  # (M,)
+            gains.append(given[np.arange(len(path)), cell] - bias.numpy()[cell])
+        return float(np.concatenate(gains).mean()) / math.log(2)
 
 
 class ParallelDecoder(nn.Module):

@@ -17,19 +17,15 @@ too, which the original takes as given.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import NoiseSource, categorical
-from stdiffeye.gaze import Scanpath
 from stdiffeye.model.fixation_tokens import SampledScanpaths
-from stdiffeye.systems.base import Query, SamplingOptions
+from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.baseline import (
     Baseline,
     BaselineConfig,
@@ -40,6 +36,7 @@ from stdiffeye.systems.baseline import (
     in_cell,
     perceptron,
 )
+from stdiffeye.systems.next_fixation import Shape, resampled_log
 from stdiffeye.systems.step_random import StepRandom
 
 MAPS = 4  # per past fixation: dx, dy, distance, and whether there is one
@@ -88,37 +85,11 @@ class DeepGaze3(Baseline):
             xy = torch.cat([xy, in_cell(cell, noise, self.cells)[:, None]], 1)
         return SampledScanpaths(length, xy)
 
-    # ---------------------------------------------------------------- for users
-
-    @torch.no_grad()
-    def log_density(self, query: Query, history_px: ArrayLike = ()) -> NDArray[np.float64]:
-        """(rows, columns) log-probability of the cells for the next fixation.
-
-        Parameters
-        ----------
-        history_px : (n, 2) fixations so far, oldest first, in px of the query's frame.
-        """
-        past = query.frame.normalise(history_px) if np.size(history_px) else np.zeros((0, 2))
-        log_p = self._next(self.encode_queries([query]), self._last(self._row(past))[:, None], self._all(1))
-        return log_p.reshape(self.cells).double().cpu().numpy()
-
-    @torch.no_grad()
-    def information_gain(self, query: Query, scanpaths: Sequence[Scanpath]) -> float:
-        """Bits per fixation of these scanpaths that picture and history explain beyond the centre bias."""
-        seen, gains = self.encode_queries([query]), []
-        bias = self.priors.log_centre_bias(seen.style)  # (1, N)
-        for path in scanpaths:
-            xy = self._row(path.frame.normalise(path.xy_px))  # (1, M, 2)
-            given = self._next(seen, self._histories(xy), self._all(len(path)))  # (M, N)
-            gains.append((given - bias).gather(1, cell_of(xy, self.cells).T)[:, 0])
-        return float(torch.cat(gains).mean()) / math.log(2)
-
-    def _row(self, xy: NDArray[np.float64]) -> Tensor:
-        """(n, 2) → (1, n, 2)."""
-        return torch.from_numpy(xy).float().to(self.position.device)[None]
-
-    def _all(self, count: int) -> Tensor:
-        return torch.ones(1, count, dtype=torch.bool, device=self.position.device)
+    def next_log_density(self, seen: BaselineInput, past: Gaze, shape: Shape) -> Floats:
+        one_more = torch.nn.functional.pad(past.xy, (0, 0, 0, 1))  # (B, M + 1, 2)
+        history = past.at_end(self._histories(one_more))[:, None]  # (B, 1, H, 2)
+        everyone = torch.ones(seen.rows, 1, dtype=torch.bool, device=history.device)
+        return resampled_log(self._next(seen, history, everyone), self.cells, shape)
 
     # ---------------------------------------------------------------- the network
 

@@ -23,10 +23,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import NoiseSource
-from stdiffeye.model.fixation_tokens import CHANNELS, SampledScanpaths, from_tokens, to_tokens
+from stdiffeye.model.fixation_tokens import CHANNELS, SampledScanpaths, from_tokens, position_to_token, to_tokens
+from stdiffeye.model.image import grid_centres
 from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.baseline import Baseline, BaselineConfig, BaselineInput, Gaze, ParallelDecoder, perceptron
+from stdiffeye.systems.next_fixation import Shape, normalised_log
 from stdiffeye.systems.step_random import StepRandom
 
 GAUSSIANS = 3  # x, y, log duration, in the units of scanpath tokens
@@ -85,6 +88,15 @@ class Gazeformer(Baseline):
         length = (ended.cumsum(1) == 0).sum(1).clamp(min=1)
         xy, duration_ms, _ = from_tokens(F.pad(mean, (0, CHANNELS - GAUSSIANS)))
         return SampledScanpaths(length, xy, duration_ms if self.priors.has_durations else None)
+
+    def next_log_density(self, seen: BaselineInput, past: Gaze, shape: Shape) -> Floats:
+        """The Gaussian of the next fixation, inside the picture; of the past only its length matters."""
+        number = past.length.clamp(max=self.max_fixations - 1)
+        mean, log_variance, _ = self._decode(seen)  # (1, M, 3)
+        mean, log_variance = (one[0, number, None, :2].double() for one in (mean, log_variance))  # (B, 1, 2)
+        at = position_to_token(grid_centres(*shape)).to(mean)  # (N, 2)
+        log_density = -0.5 * ((at - mean) ** 2 / log_variance.exp()).sum(-1)  # (B, N)
+        return normalised_log(log_density, shape)
 
     def _decode(self, seen: BaselineInput) -> tuple[Tensor, Tensor, Tensor]:
         """Means and log-variances (P, M, 3) and logits of (not valid, valid) (P, M, 2)."""

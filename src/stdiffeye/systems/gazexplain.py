@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.model.fixation_tokens import SampledScanpaths
 from stdiffeye.systems.base import SamplingOptions
@@ -35,6 +36,7 @@ from stdiffeye.systems.baseline import (
     log_time,
     perceptron,
 )
+from stdiffeye.systems.next_fixation import Shape, resampled_log
 from stdiffeye.systems.step_random import StepRandom
 
 LOG_STD = -3.0, 1.0  # of log durations, in units of the human one
@@ -92,6 +94,12 @@ class GazeXplain(Baseline):
         time_ms = from_log_time(mean + log_std.exp() * noise.normal(self.max_fixations).to(device))
         length = viewing.cumprod(1).sum(1)
         return SampledScanpaths(length, torch.stack(positions, 1), time_ms if self.priors.has_durations else None)
+
+    def next_log_density(self, seen: BaselineInput, past: Gaze, shape: Shape) -> Floats:
+        """It knows of the past only how many fixations there were; that the next one is made is given."""
+        number = past.length.clamp(max=self.max_fixations - 1)
+        maps = seen.per_row(self.log_actions(seen))[torch.arange(seen.rows), number, : len(self.position)]  # (B, N)
+        return resampled_log(maps.log_softmax(-1), self.cells, shape)
 
     def log_actions(self, seen: BaselineInput) -> Tensor:
         """(P, M, N + 1) log-probabilities of every cell and, last, of stopping."""

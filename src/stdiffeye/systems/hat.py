@@ -23,11 +23,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
 from stdiffeye.model.fixation_tokens import SampledScanpaths
 from stdiffeye.model.image import TEXT_WIDTH
-from stdiffeye.systems.base import SamplingOptions
+from stdiffeye.systems.base import Query, SamplingOptions
 from stdiffeye.systems.baseline import (
     Baseline,
     BaselineConfig,
@@ -37,6 +38,7 @@ from stdiffeye.systems.baseline import (
     in_cell,
     perceptron,
 )
+from stdiffeye.systems.next_fixation import Histories, Shape, resampled_log
 from stdiffeye.systems.step_random import StepRandom
 
 FOCUS, FORGIVE = 2.0, 4.0  # exponents of the focal loss: on hard cells, and near the true one
@@ -109,6 +111,15 @@ class HAT(Baseline):
             xy = torch.cat([xy, in_cell(cell, noise, self.cells)[:, None]], 1)
             length = length + viewing
         return SampledScanpaths(length, xy)
+
+    def next_log_density(self, seen: BaselineInput, past: Gaze, shape: Shape) -> Floats:
+        heat, _ = self._steps(seen, past.xy)  # (B, M + 1, N)
+        return resampled_log(log_calibrated(past.at_end(heat)).log_softmax(-1), self.cells, shape)
+
+    def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
+        """(histories, rows, columns); the memory holds as many fixations as were trained on, the last ones."""
+        recent = [None if path is None else path[-self.max_fixations :] for path in histories]
+        return super().log_densities(query, recent, shape)
 
     # ---------------------------------------------------------------- the network
 

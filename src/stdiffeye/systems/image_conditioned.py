@@ -5,18 +5,23 @@ Both the scanpath stage of coarse to fine and the paper's form are a denoiser ov
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser
 from stdiffeye.model.fixation_tokens import POSITION_STD, position_to_token
-from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres
+from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres, phase_of
 from stdiffeye.model.layers import EncodedImage
 from stdiffeye.model.unet import UNet
 from stdiffeye.systems.base import Query, TrainableSystem, features_of
+from stdiffeye.systems.next_fixation import Histories, Shape, sampled_log_density
 
 
 class ImageConditionedDenoiser(TrainableSystem):
@@ -61,6 +66,41 @@ class ImageConditionedDenoiser(TrainableSystem):
         everything = torch.ones(1, dtype=torch.bool, device=device)
         blank = None if guidance == 1 else self.encode_image(features, text, style, everything)
         return style, self.encode_image(features, text, style), blank
+
+    def picture_density(self, query: Query) -> Floats | None:
+        log_density = self.encode_query(query, guidance=1.0)[1].log_density
+        return None if log_density is None else self._on_cells(log_density)[0]
+
+    def _densities_after(self, query: Query, fixations: Sequence[int]) -> list[Floats] | list[None]:
+        """The picture's density for the fixation after so many: of its phase of viewing, where these are learned."""
+        image = self.encode_query(query, guidance=1.0)[1]
+        if image.log_density is None:
+            return [None] * len(fixations)
+        if image.phase_log_density is None:
+            return [self._on_cells(image.log_density)[0]] * len(fixations)
+        phases = self._on_cells(image.phase_log_density[0])
+        return [phases[phase] for phase in phase_of(torch.tensor(fixations)).tolist()]
+
+    def _on_cells(self, log_density: Tensor) -> Floats:
+        """(n, N) → (n, rows, columns), not as logarithms."""
+        cells = self.config.image.rows, self.config.image.columns
+        return log_density.double().exp().cpu().numpy().reshape(-1, *cells)
+
+    @abstractmethod
+    def next_positions(self, query: Query, histories: Histories) -> Iterator[Tensor]:
+        """For each history (n, 2) samples of the next fixation, in [0, 1] of the picture."""
+
+    @torch.inference_mode()
+    def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
+        """(histories, rows, columns) by sampling the next fixation with the history clamped in the denoiser."""
+        pictures = self._densities_after(query, [0 if path is None else len(path) for path in histories])
+        config, aspect = self.config.next_fixation, query.frame.width_px / query.frame.height_px
+        return np.stack(
+            [
+                sampled_log_density(xy.double().cpu().numpy(), picture, shape, aspect, config)
+                for xy, picture in zip(self.next_positions(query, histories), pictures, strict=True)
+            ]
+        )
 
     def length_logits(self, image: EncodedImage, conditions: Conditions) -> Tensor:
         """(B, max) logits of 1, 2, … tokens."""

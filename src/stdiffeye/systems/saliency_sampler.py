@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import categorical, noise_of
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
@@ -20,6 +21,7 @@ from stdiffeye.model.fixation_tokens import SampledScanpaths
 from stdiffeye.systems.base import Batches, BatchPlan, Query, SamplingOptions, Sources, TrainableSystem, features_of
 from stdiffeye.systems.baseline import in_cell
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
+from stdiffeye.systems.next_fixation import Histories, Shape, resampled
 from stdiffeye.systems.step_random import StepRandom
 
 
@@ -41,6 +43,16 @@ class SaliencySampler(TrainableSystem):
 
     def loss(self, batch: object, random: StepRandom) -> dict[str, Tensor]:
         raise TypeError("a saliency sampler is not trained: it borrows a trained density head")
+
+    def picture_density(self, query: Query) -> Floats | None:
+        return self.stage.picture_density(query)
+
+    @torch.no_grad()
+    def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
+        """The same density after every history."""
+        density = self.stage.picture_density(query)
+        assert density is not None
+        return np.broadcast_to(np.log(resampled(density, shape)), (len(histories), *shape))
 
     @torch.no_grad()
     def scanpaths(

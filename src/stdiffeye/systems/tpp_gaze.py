@@ -22,8 +22,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.model.fixation_tokens import DURATION_LOG_STD, DURATION_MEDIAN_MS, SampledScanpaths, position_to_token
+from stdiffeye.model.image import grid_centres
 from stdiffeye.model.layers import BlockConfig, CrossAttention, Ragged
 from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.baseline import (
@@ -35,6 +37,7 @@ from stdiffeye.systems.baseline import (
     log_time,
     perceptron,
 )
+from stdiffeye.systems.next_fixation import Shape, normalised_log
 from stdiffeye.systems.step_random import StepRandom
 
 MAX_SAMPLED = 200  # fixations, whatever the viewing time
@@ -132,6 +135,13 @@ class TPPGaze(Baseline):
         duration_ms = torch.stack(times, 1).clamp(min=1) if timed else None
         return SampledScanpaths(length.clamp(min=1), torch.stack(positions, 1), duration_ms)
 
+    def next_log_density(self, seen: BaselineInput, past: Gaze, shape: Shape) -> Floats:
+        """The mixture of the next position, inside the picture."""
+        states = torch.cat([self.start.expand(seen.rows, 1, -1), self._encode(seen, past)], 1)  # (B, M + 1, H)
+        _, where = self._mixtures(seen, past.at_end(states)[:, None])
+        at = position_to_token(grid_centres(*shape)).to(states)  # (N, 2)
+        return normalised_log(where.log_density(at), shape)
+
     # ---------------------------------------------------------------- the network
 
     def time_log_density(self, seen: BaselineInput, state: Tensor, time_ms: Tensor) -> Tensor:
@@ -160,6 +170,8 @@ class TPPGaze(Baseline):
 
     def _recur(self, xy: Tensor, time_ms: Tensor, passed_ms: Tensor, state: Tensor) -> Tensor:
         """(B, T, H) states after fixations at xy (B, T, 2), begun with the state (B, H)."""
+        if xy.shape[1] == 0:
+            return state.new_zeros(len(state), 0, state.shape[-1])
         event = torch.cat([position_to_token(xy), log_time(time_ms)[..., None], passed_ms[..., None] / 1000], -1)
         with torch.autocast(xy.device.type, enabled=False):  # the recurrent kernel has no mixed precision
             return self.history(self.event(event.float()), state[None].float().contiguous())[0]

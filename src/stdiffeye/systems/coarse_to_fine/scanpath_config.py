@@ -9,6 +9,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.model.denoiser import DenoiserConfig
 from stdiffeye.model.fixation_tokens import CHANNELS, NEIGHBOURHOOD
 from stdiffeye.model.image import ImageConfig
+from stdiffeye.systems.next_fixation import NextFixationConfig
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class ScanpathStageConfig:
     sampling_steps: int = 6
     guidance: float = 1.0
     """Above 1 exaggerates what is due to picture and words; 1 leaves the model alone."""
+
+    next_fixation: NextFixationConfig = field(default_factory=NextFixationConfig)
+    """How the density of the next fixation is estimated, for likelihoods."""
 
     @property
     def token_channels(self) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from stdiffeye.diffusion import (
@@ -28,9 +29,9 @@ from stdiffeye.diffusion import (
     sample,
 )
 from stdiffeye.gaze import Scanpath
-from stdiffeye.gaze.timeline import clip_to, end_s, joined, onset_s, rescale_time, stretch_gaps
+from stdiffeye.gaze.timeline import begun_s, clip_to, end_s, joined, onset_s, rescale_time, stretch_gaps
 from stdiffeye.model.conditions import Conditions
-from stdiffeye.model.fixation_tokens import CHANNELS, SampledScanpaths, from_tokens, position_to_token
+from stdiffeye.model.fixation_tokens import CHANNELS, SampledScanpaths, from_tokens, to_tokens
 from stdiffeye.model.layers import EncodedImage
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import Query, SamplingOptions
@@ -93,7 +94,7 @@ class ScanpathDenoiser:
     guidance: float
     conditions: Conditions  # B rows, with the length
     context: Tensor  # (B, D) embedded
-    first: Tensor | None = None  # (B, 2) where the first fixation is given
+    known: Tensor | None = None  # (B, n, C) numbers of the first tokens that are given, NaN where they are not
     cores: int = 1
 
     def select(self, rows: Tensor) -> ScanpathDenoiser:
@@ -110,8 +111,9 @@ class ScanpathDenoiser:
             z, rows = z.to(device), torch.arange(len(z), device=device)
             shares = zip(z.chunk(self.cores), rows.chunk(self.cores), strict=True)
             z0 = torch.cat(list(on_cores(lambda some: self._estimate(some[0], step, some[1]), shares, self.cores)))
-        if self.first is not None:
-            z0 = torch.cat([torch.cat([self.first, z0[:, 0, 2:]], -1)[:, None], z0[:, 1:]], dim=1)
+        if self.known is not None:
+            given = self.known.shape[1]
+            z0 = torch.cat([torch.where(self.known.isnan(), z0[:, :given], self.known), z0[:, given:]], dim=1)
         return z0.cpu()
 
     def _estimate(self, z: Tensor, step: int, rows: Tensor) -> Tensor:
@@ -177,17 +179,22 @@ class QuerySampler:
     # ---------------------------------------------------------------- 1. how many fixations
 
     def _with_lengths(
-        self, noise: NoiseSource, start_s: Floats, beyond_s: float = 0.0, first_xy: Tensor | None = None
+        self,
+        noise: NoiseSource,
+        start_s: Floats,
+        beyond_s: float = 0.0,
+        known: Tensor | None = None,
+        more_than: int = 0,
     ) -> ScanpathDenoiser:
         """Sample the number of fixations, given style and time: the denoiser of so many tokens."""
         conditions = self._conditions(self._rest_s(start_s, beyond_s), start_s)
         logits = self.stage.length_logits(self.image, conditions)
+        logits[:, :more_than] = -torch.inf
         length = categorical(logits, noise.uniform().to(self.style.device)) + 1
         conditions = replace(conditions, length=length)
-        first = None if first_xy is None else position_to_token(first_xy)
         context = self.stage.conditions(conditions)
         return ScanpathDenoiser(
-            self.stage, self.image, self.blank, self.guidance, conditions, context, first, self.options.cores
+            self.stage, self.image, self.blank, self.guidance, conditions, context, known, self.options.cores
         )
 
     def _conditions(self, rest_s: Floats, start_s: Floats) -> Conditions:
@@ -206,6 +213,39 @@ class QuerySampler:
     def _sample_tokens(self, denoiser: ScanpathDenoiser, noise: NoiseSource) -> Tensor:
         """(B, M, C)."""
         return sample(self.solver, denoiser, self.stage.schedule, noise, self._shape, self._steps)
+
+    def next_positions(self, history: Scanpath | None, seeds: Sequence[int]) -> Tensor:
+        """(S, 2) where the next fixation is after these, in [0, 1], one sample per seed.
+
+        The tokens of the past are known: their estimate is replaced at every step, so that their noise fades as that
+        of the others does. Trials have at least one fixation more than the history.
+        """
+        noise, start_s, known = noise_of(seeds, self.options.representative), np.zeros(len(seeds)), None
+        if history is not None:
+            first = len(history) - self.stage.max_fixations // 2 if len(history) >= self.stage.max_fixations else 0
+            start_s = np.fmin(start_s + begun_s(history, first), self.requested_s - SHORTEST_REST_S)
+            known = self._known(history[first:]).expand(len(seeds), -1, -1)
+        given = 0 if known is None else known.shape[1]
+        denoiser = self._with_lengths(noise, start_s, known=known, more_than=given)
+        return from_tokens(self._sample_tokens(denoiser, noise))[0][:, given]
+
+    def _known(self, history: Scanpath) -> Tensor:
+        """(1, n, C) tokens of a history, NaN what is not known of them."""
+        unknown = np.full(len(history), np.nan)
+        gap_ms = unknown if history.gap_ms is None else np.append(history.gap_ms, np.nan)
+        xy, *times = (
+            torch.from_numpy(np.asarray(column, dtype=np.float32))[None].to(self.style.device)
+            for column in (
+                self.query.frame.normalise(history.xy_px),
+                unknown if history.duration_ms is None else history.duration_ms,
+                gap_ms,
+            )
+        )
+        return self._given(*to_tokens(xy, *times))
+
+    def _given(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        """The numbers of tokens that are given, and NaN for the others and for the code."""
+        return F.pad(torch.where(mask, tokens, torch.nan), (0, self._shape[1] - CHANNELS), value=torch.nan)
 
     # ---------------------------------------------------------------- 3. scanpaths in time
 
@@ -240,7 +280,9 @@ class QuerySampler:
             last_xy = np.stack([self.query.frame.normalise(paths[row].path.xy_px[-1]) for row in open_rows])
             beyond_s, rest_noise = 0.0 if self.query.fill else BEYOND_S, noise.of(open_rows)
             first_xy = torch.from_numpy(last_xy.astype(np.float32)).to(self.style.device)
-            denoiser = self._with_lengths(rest_noise, start_s, beyond_s, first_xy)
+            unknown = torch.full((len(open_rows), 1), torch.nan, device=self.style.device)
+            known = self._given(*to_tokens(first_xy[:, None], unknown, unknown))
+            denoiser = self._with_lengths(rest_noise, start_s, beyond_s, known)
             tokens = self._sample_tokens(denoiser, rest_noise)
             rest = self._scanpaths(tokens, denoiser.conditions.length, self._rest_s(start_s, beyond_s))
             for row, more in zip(open_rows, rest, strict=True):

@@ -6,7 +6,7 @@ image is a denoising attention (`model.layers.AttentionGeometry`), with a densit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -26,8 +26,9 @@ from stdiffeye.model.layers import AttentionGeometry, EncodedImage
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
-from stdiffeye.systems.coarse_to_fine.scanpath_sampling import PREDICTION, sample_scanpaths
+from stdiffeye.systems.coarse_to_fine.scanpath_sampling import PREDICTION, QuerySampler, sample_scanpaths
 from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
+from stdiffeye.systems.next_fixation import Histories
 from stdiffeye.systems.scanpath_data import PooledBatches, PooledTensors, ScanpathTensorBatches, ScanpathTensors
 from stdiffeye.systems.step_random import StepRandom
 
@@ -198,3 +199,12 @@ class ScanpathStage(ImageConditionedDenoiser):
             [one.path for one in sample_scanpaths(self, query, row, options)]
             for query, row in zip(queries, seeds, strict=True)
         ]
+
+    @torch.inference_mode()
+    def next_positions(self, query: Query, histories: Histories) -> Iterator[Tensor]:
+        """For each history (n, 2) samples of the next fixation."""
+        config, cores = self.config.next_fixation, torch.get_num_threads()
+        options = SamplingOptions(config.steps, config.sampler, representative=True, cores=cores)
+        sampler = QuerySampler(self, query, options)
+        for history in histories:
+            yield sampler.next_positions(history, config.seeds)

@@ -11,6 +11,7 @@ from stdiffeye.model.denoiser import DenoiserConfig
 from stdiffeye.model.image import ImageConfig
 from stdiffeye.model.tokens import IndexEncoding
 from stdiffeye.model.unet import UNetConfig
+from stdiffeye.systems.next_fixation import NextFixationConfig
 from stdiffeye.systems.noise_levels import NoiseConfig
 
 
@@ -81,6 +82,8 @@ class STDiffEyeConfig:
     sampler: SamplerName = "ddpm"
     sampling_steps: int = 1000
     eta: float = 0.0
+    next_fixation: NextFixationConfig = field(default_factory=NextFixationConfig)
+    """How the density of the next fixation is estimated, for likelihoods."""
 
     def __post_init__(self) -> None:
         for name in ("patch", "max_points", "max_fixations", "latent", "index_width", "sampling_steps", "rate_hz"):

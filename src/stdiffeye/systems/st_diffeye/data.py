@@ -133,14 +133,13 @@ class TokenBatches:
         if flip:
             rows[:, 0] = 1 - rows[:, 0]
         rho = rows[:, 3] if rows.shape[1] > 3 else np.zeros(len(rows))
-        columns = [0, 1] + ([2] if self.units.time_at else []) + ([3] if config.decodes_index else [])
-        mask = ~np.isnan(rows[:, columns])
-        scaled = self.units.scaled(_filled(rows)[:, columns])
+        mask = ~np.isnan(rows[:, columns_of(config, self.units)])
+        scaled = in_units(filled(rows), config, self.units)
         short = full - len(rows)
         # Where nothing reads the length from padding, gaze rests at its last position; elsewhere padding has its value.
         rests = config.length != "validity"
         padding = np.repeat(scaled[-1:], short, axis=0) if rests else np.full((short, 1), PAD)
-        padding = np.broadcast_to(padding, (short, len(columns)))
+        padding = np.broadcast_to(padding, (short, scaled.shape[1]))
         return (
             np.concatenate([scaled, padding]).astype(np.float32),
             np.pad(mask, ((0, short), (0, 0))),
@@ -184,9 +183,15 @@ def usable(store: Store, config: STDiffEyeConfig) -> NDArray[np.bool_]:
 
 
 def sequence_of(
-    trial: Trial, config: STDiffEyeConfig, rng: np.random.Generator, stored_rho: NDArray[np.float32] | None = None
+    trial: Trial,
+    config: STDiffEyeConfig,
+    rng: np.random.Generator | None,
+    stored_rho: NDArray[np.float32] | None = None,
 ) -> Sequence:
-    """A trial as rows of numbers; `stored_rho` is its uniform fixation index, where the store has it."""
+    """A trial as rows of numbers; `stored_rho` is its uniform fixation index, where the store has it.
+
+    Where samples are lifted from fixations, `rng` is their noise; None for none.
+    """
     path = trial.scanpath
     assert path is not None
     viewing_s = float("nan") if trial.viewing_ms is None else trial.viewing_ms / MILLISECONDS
@@ -205,7 +210,17 @@ def sequence_of(
     return Sequence(rows, len(path), viewing_s)
 
 
-def _filled(rows: Rows) -> Rows:
+def columns_of(config: STDiffEyeConfig, units: Units) -> list[int]:
+    """Which columns of the rows the network sees."""
+    return [0, 1] + ([2] if units.time_at else []) + ([3] if config.decodes_index else [])
+
+
+def in_units(rows: Rows, config: STDiffEyeConfig, units: Units) -> Rows:
+    """(T, C) the columns that the network sees, in its units."""
+    return units.scaled(rows[:, columns_of(config, units)])
+
+
+def filled(rows: Rows) -> Rows:
     """Unknown numbers filled in, so that the network sees nothing absurd: samples by time, durations by the median."""
     rows = rows.copy()
     at = np.arange(len(rows))

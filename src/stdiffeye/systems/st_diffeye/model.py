@@ -6,20 +6,19 @@ the two systems that it is compared with, ScanDiff (modality scanpath) and DiffE
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from stdiffeye.diffusion import add_noise, edm_gain, estimate_z0, network_input, sample, target
 from stdiffeye.diffusion.noise import NoiseSource, categorical, noise_of
 from stdiffeye.diffusion.samplers import Callback
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Scanpath, Trajectory
+from stdiffeye.gaze import Scanpath, Trajectory
 from stdiffeye.gaze.extraction import extract
 from stdiffeye.model.conditions import ConditionEmbedding, Conditions, LengthHead
 from stdiffeye.model.denoiser import Denoiser
@@ -39,28 +38,16 @@ from stdiffeye.model.tokens import (
 from stdiffeye.model.unet import UNet
 from stdiffeye.systems.base import AS_CONFIGURED, BatchPlan, Query, SamplingOptions, Sources
 from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
+from stdiffeye.systems.next_fixation import Histories
 from stdiffeye.systems.noise_levels import NoiseLevel, NoiseLevels
 from stdiffeye.systems.st_diffeye.config import STDiffEyeConfig
 from stdiffeye.systems.st_diffeye.data import TokenBatches, TokenTensors
+from stdiffeye.systems.st_diffeye.generated import GeneratedSequence
+from stdiffeye.systems.st_diffeye.next_position import next_positions
 from stdiffeye.systems.st_diffeye.units import MILLISECONDS, Units
 from stdiffeye.systems.step_random import StepRandom
 
 TOKENS_AT_ONCE = 32_768  # bounds the memory of generating many samples
-
-
-@dataclass(frozen=True)
-class GeneratedSequence:
-    """One generated sequence of L samples, or fixations."""
-
-    xy: NDArray[np.float64]  # (L, 2) in [0, 1] of the picture
-    duration_ms: NDArray[np.float64] | None  # (L,) of fixations; None for samples
-    rho: NDArray[np.float64] | None  # (L,) the generated fixation index, where it is one of the channels
-
-    def trajectory(self, frame: Frame, rate_hz: float) -> Trajectory:
-        return Trajectory(frame.denormalise(self.xy), rate_hz, frame, synthesised=True)
-
-    def scanpath(self, frame: Frame) -> Scanpath:
-        return Scanpath(frame.denormalise(self.xy), frame, self.duration_ms)
 
 
 @dataclass(frozen=True)
@@ -71,6 +58,13 @@ class Trials:
     valid: Tensor | None = None  # (B, N) where padding is masked
     context: Tensor | None = None  # (B, D)
     added: Tensor | None = None  # (B, N, D)
+    known: Tensor | None = None  # (1, n, Z) the first tokens, where these are given
+
+    def clamped(self, z0: Tensor) -> Tensor:
+        """(B, N, Z) with the tokens that are given in their place."""
+        if self.known is None:
+            return z0
+        return torch.cat([self.known.expand(len(z0), -1, -1), z0[:, self.known.shape[1] :]], dim=1)
 
 
 class STDiffEye(ImageConditionedDenoiser):
@@ -296,19 +290,32 @@ class STDiffEye(ImageConditionedDenoiser):
         options: SamplingOptions,
         callback: Callback | None,
     ) -> list[GeneratedSequence]:
-        config, count, device = self.config, len(seeds), self.position.device
         noise = noise_of(seeds, options.representative)
-        tokens, trials = self._sampled_trials(images, query, style.expand(count), noise)
+        tokens, trials = self.sampled_trials(images, query, style.expand(len(seeds)), noise)
+        z0 = self.sample_tokens(trials, tokens, noise, options, callback)
+        return self._gaze(z0, self._lengths(z0, tokens, query.seconds))
+
+    def sample_tokens(
+        self,
+        trials: list[Trials],
+        tokens: Tensor | None,
+        noise: NoiseSource,
+        options: SamplingOptions,
+        callback: Callback | None = None,
+    ) -> Tensor:
+        """(B, N, Z) of what `sampled_trials` gave."""
+        config, device = self.config, self.position.device
         steps = options.steps or config.sampling_steps
         schedule = self.noise.sampling_schedule(steps)
 
         def denoise(z: Tensor, step: int) -> Tensor:
-            z, level = z.to(device), self.noise.at(schedule, step, count, device)
+            z, level = z.to(device), self.noise.at(schedule, step, len(z), device)
             outputs = [self.predict(z, level, each) for each in trials]
             output = outputs[0] if len(outputs) == 1 else torch.lerp(outputs[1], outputs[0], options.guidance_or(1.0))
-            return estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.std).cpu()
+            z0 = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.std)
+            return trials[0].clamped(z0).cpu()
 
-        z0 = sample(
+        return sample(
             options.sampler or config.sampler,
             denoise,
             schedule,
@@ -319,10 +326,9 @@ class STDiffEye(ImageConditionedDenoiser):
             trim=None if tokens is None else int(tokens.max()),
             callback=callback,
         ).to(device)
-        return self._gaze(z0, self._lengths(z0, tokens, query.seconds))
 
-    def _sampled_trials(
-        self, images: list[EncodedImage], query: Query, style: Tensor, noise: NoiseSource
+    def sampled_trials(
+        self, images: list[EncodedImage], query: Query, style: Tensor, noise: NoiseSource, more_than: int = 0
     ) -> tuple[Tensor | None, list[Trials]]:
         """The number of tokens where it is sampled first, and the conditions of the denoiser, per image."""
         config, count, device = self.config, len(style), style.device
@@ -330,7 +336,9 @@ class STDiffEye(ImageConditionedDenoiser):
         if config.length == "first":
             seconds = torch.full((count,), float("nan") if query.seconds is None else query.seconds, device=device)
             conditions = Conditions.requested(style, seconds, torch.zeros_like(seconds))
-            tokens = categorical(self.length_logits(images[0], conditions), noise.uniform().to(device)) + 1
+            logits = self.length_logits(images[0], conditions)
+            logits[:, :more_than] = -torch.inf
+            tokens = categorical(logits, noise.uniform().to(device)) + 1
             context = self.conditions(replace(conditions, length=tokens))
             valid = token_mask(tokens, int(tokens.max()))
         if config.injection == "embedding":
@@ -358,6 +366,10 @@ class STDiffEye(ImageConditionedDenoiser):
         if seconds is not None and config.modality != "scanpath":
             limit = min(limit, max(1, round(seconds * config.rate_hz)))
         return points.clamp(max=limit)
+
+    def next_positions(self, query: Query, histories: Histories) -> Iterator[Tensor]:
+        """For each history (n, 2) samples of the next fixation."""
+        return next_positions(self, query, histories)
 
     def _gaze(self, z0: Tensor, points: Tensor) -> list[GeneratedSequence]:
         sequences = []
