@@ -17,6 +17,7 @@ import stdiffeye
 from stdiffeye import Frame, Scanpath, Trajectory, Trial, metrics, plotting, statistics
 from stdiffeye.cli import VERBS, args_of
 from stdiffeye.cli.flags import flags_of
+from stdiffeye.generation.request import JudgingOptions
 from stdiffeye.plotting.selection import select
 
 NOUNS = (Frame, Scanpath, Trajectory, Trial)
@@ -44,7 +45,7 @@ ONLY_FLAGS: dict[str, set[str]] = {
     "train": {"set", "list", "show"},  # the keyword is `changes`; the other two print presets
 }
 HANDED_ON: dict[str, tuple[Callable[..., Any], ...]] = {
-    "evaluate": (metrics.evaluate, metrics.EvaluationSettings),
+    "evaluate": (metrics.evaluate, metrics.EvaluationSettings, JudgingOptions),
     "stats": (statistics.stats,),
     "plot": (plotting.plot, plotting.draw, plotting.multiples, select),
     "replay": (plotting.replay, select),

@@ -6,6 +6,8 @@ results are written; the command line is a thin layer above.
 
 from __future__ import annotations
 
+import dataclasses
+import importlib.resources
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from stdiffeye.encoders.cache import FeatureCache
+    from stdiffeye.generation.trained import Model
     from stdiffeye.metrics.result import Result
     from stdiffeye.statistics import Statistics
 
@@ -28,7 +31,7 @@ REPLAYED_VIEWERS = 15  # of a file, where nobody says how many
 
 def evaluate(
     human: File | Sequence[Trial],
-    generated: Mapping[str, File | Sequence[Trial]],
+    generated: Mapping[str, File | Model | Sequence[Trial]],
     out: File | None = None,
     *,
     split: str | None = None,
@@ -42,7 +45,8 @@ def evaluate(
     human : path or sequence of Trial
         Recorded gaze: trials, a gaze file or a store.
     generated : dict of str to path or sequence of Trial
-        Gaze of each system, several samples per stimulus. Files may be in the layout of another program.
+        Gaze of each system, several samples per stimulus. Files may be in the layout of another program. Or a model:
+        one that was loaded, a shipped one's name, a run's folder; the humans' trials must then know their pictures.
     out : path, optional
         Where to write the results as JSON; tables (.md, .tex, .csv) are written beside it.
     split : str, optional
@@ -50,12 +54,13 @@ def evaluate(
     per_stimulus : bool
         Also write the value of every stimulus.
     **settings
-        As in `stdiffeye.metrics.evaluate`: metrics, protocols, compare, mode, clusters, semantics, …
+        As in `stdiffeye.metrics.evaluate`: metrics, protocols, compare, mode, clusters, semantics, …; and for models
+        the fields of `stdiffeye.generation.request.JudgingOptions`: likelihood, url, viewers, samples.
 
     Returns
     -------
     Result
-        Numbers with 95 % intervals; prints as tables.
+        Numbers with 95 % intervals; prints as tables. Its `likelihood` is a table of its own, where asked for.
 
     Raises
     ------
@@ -71,14 +76,33 @@ def evaluate(
     >>> result["ours"]["mean"]["DTW"].value
     0.0
     """
-    from stdiffeye import metrics
+    from stdiffeye.generation.request import JudgingOptions
 
+    known = [field.name for field in dataclasses.fields(JudgingOptions)]
+    options = JudgingOptions(**{name: settings.pop(name) for name in known if name in settings})
     human_trials = read(human, split=split)
-    systems = {name: read(gaze, human_trials) for name, gaze in generated.items()}
-    result: Result = metrics.evaluate(human_trials, systems, **settings)
+    models: dict[str, Any] = {name: gaze for name, gaze in generated.items() if _is_model(gaze)}
+    files: dict[str, Any] = {name: gaze for name, gaze in generated.items() if name not in models}
+    systems = {name: read(gaze, human_trials) for name, gaze in files.items()}
+    if models or options.url or options.likelihood:
+        from stdiffeye.generation.judging import judge_models
+
+        result = judge_models(human_trials, systems, models, options, settings)
+    else:
+        from stdiffeye import metrics
+
+        result = metrics.evaluate(human_trials, systems, **settings)
     if out is not None:
         result.save(out, per_stimulus)
     return result
+
+
+def _is_model(gaze: Any) -> bool:
+    """Whether this is a loaded model, a run's folder, or a shipped model's name that is no file."""
+    if not isinstance(gaze, File):
+        return hasattr(gaze, "log_densities")
+    shipped = importlib.resources.files("stdiffeye") / "models" / str(gaze) / "run.yaml"
+    return (Path(gaze) / "run.yaml").is_file() or (not Path(gaze).exists() and shipped.is_file())
 
 
 def stats(

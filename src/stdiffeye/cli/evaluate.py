@@ -5,6 +5,7 @@ and DeepGaze write. Stimuli are matched by (name, task), frames rescaled to 512�
 
 Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs=theirs.json --compare
          stdiffeye evaluate --human store --split test --generated ours=ours.json --protocols crps
+         stdiffeye evaluate --human store --split test --generated freeview --likelihood --viewers 3
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from stdiffeye.errors import InputError
 class EvaluateArgs:
     human: Path
     """Recorded gaze: a file or a store."""
-    generated: Annotated[tuple[str, ...], arg(metavar="A=FILE …")]
-    """NAME=FILE of each system, several samples of each stimulus in it."""
+    generated: Annotated[tuple[str, ...], arg(metavar="A=FILE …")] = ()
+    """NAME=FILE of each system, several samples of each stimulus in it; or NAME=MODEL, a run or a shipped one."""
     metrics: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
     """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur, or variants as sed-5; by default all that apply."""
     protocols: Annotated[tuple[Literal["crps", "mean", "best", "kld"], ...], arg(metavar="NAME …")] = (
@@ -57,6 +58,14 @@ class EvaluateArgs:
     """Only this split of the humans (train, validation, test)."""
     per_stimulus: bool = False
     """Also write the value of every stimulus."""
+    likelihood: bool = False
+    """Of models: also the likelihood of each next fixation of people, given the fixations before it."""
+    url: Annotated[tuple[str, ...], arg(metavar="NAME=URL …", help_behavior_hint="")] = ()
+    """Models that answer pysaliency's HTTP protocol, judged by likelihood alone."""
+    viewers: Annotated[int | None, arg(metavar="N", help_behavior_hint="")] = None
+    """Viewers of each stimulus scored by likelihood; all by default."""
+    samples: int = 10
+    """Scanpaths that a model generates for each stimulus."""
     save_clusters: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Write the clusters of SS as JSON."""
     out: Path = Path("results.json")
@@ -89,6 +98,11 @@ def run(args: EvaluateArgs) -> int:
         mode=_mode(args.trajectories),
         rate_hz=args.rate_hz,
         max_fixations=args.max_fixations,
+        likelihood=args.likelihood,
+        url=args.url,
+        viewers=args.viewers,
+        samples=args.samples,
+        quiet=args.quiet or args.json,
     )
     written = result.save(args.out, args.per_stimulus)
     if args.save_clusters is not None:

@@ -94,6 +94,26 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
+class JudgingOptions:
+    """How models are judged, beside the settings that files of gaze have too."""
+
+    likelihood: bool = False
+    """Of models: also the likelihood of each next fixation of people, given the fixations before it."""
+    url: tuple[str, ...] = ()
+    """NAME=URL of models that answer pysaliency's HTTP protocol; they are judged by likelihood alone."""
+    viewers: int | None = None
+    """Viewers of each stimulus whose fixations are scored by likelihood; all by default."""
+    samples: int = 10
+    """Scanpaths that a model generates for each stimulus."""
+    quiet: bool = True
+    """Show no progress."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.samples <= MAX_SAMPLES:
+            raise InputError(f"samples must be between 1 and {MAX_SAMPLES}, got {self.samples}")
+
+
+@dataclass(frozen=True)
 class AnimationOptions:
     """How scanpaths become trajectories."""
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -101,6 +101,14 @@ class Difference:
         return {name: _plain(value) for name, value in vars(self).items()}
 
 
+class FurtherTable(Protocol):
+    """What a further table of a result can do."""
+
+    def to_dict(self, per_stimulus: bool = False) -> dict[str, Any]: ...
+
+    def to_markdown(self) -> str: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """What `evaluate` returns: system → protocol → metric → `Estimate`, printable and writable.
@@ -127,6 +135,8 @@ class Result:
         Of each system from the rows human and shuffled, paired over stimuli.
     viewers : float
         Human scanpaths per stimulus, on average.
+    likelihood : LikelihoodTable, optional
+        How likely models find each next fixation, where that was asked for (`stdiffeye.statistics.likelihood`).
     """
 
     systems: dict[str, dict[str, dict[str, Estimate]]]
@@ -139,6 +149,7 @@ class Result:
     centres_px: Sequence[Floats] = ()
     to_references: list[Difference] = field(default_factory=list)
     viewers: float = math.nan
+    likelihood: FurtherTable | None = None
 
     def __getitem__(self, name: str) -> dict[str, dict[str, Estimate]]:
         return self.systems[name]
@@ -151,7 +162,7 @@ class Result:
     def __str__(self) -> str:
         from stdiffeye.metrics.tables import text
 
-        return text(self)
+        return self._with_likelihood(text(self) if self.systems else "")
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
@@ -160,7 +171,12 @@ class Result:
         """Return a table per protocol, and write it to `path` if given; best system bold, second underlined."""
         from stdiffeye.metrics.tables import markdown
 
-        return _out(markdown(self, intervals), path)
+        return _out(self._with_likelihood(markdown(self, intervals) if self.systems else ""), path)
+
+    def _with_likelihood(self, words: str) -> str:
+        if self.likelihood is None:
+            return words
+        return "\n\n".join(block for block in (words.rstrip("\n"), self.likelihood.to_markdown() + "\n") if block)
 
     def to_latex(self, path: str | Path | None = None) -> str:
         """Return LaTeX in the paper's layout (booktabs, multirow), and write it to `path` if given."""
@@ -171,7 +187,7 @@ class Result:
     def to_dict(self, per_stimulus: bool = False) -> dict[str, Any]:
         """Return plain values as in results.json."""
         keys = self.stimuli if per_stimulus else None
-        return {
+        return ({} if self.likelihood is None else {"likelihood": self.likelihood.to_dict(per_stimulus)}) | {
             "systems": _dicts(self.systems, keys),
             "gap_closed": _dicts(self.gap_closed, None),
             "comparisons": [row.to_dict() for row in self.comparisons],
@@ -184,11 +200,13 @@ class Result:
         }
 
     def save(self, path: str | Path, per_stimulus: bool = False) -> list[Path]:
-        """Write JSON to `path` and tables (.md, .tex, .csv) beside it; returns all files."""
+        """Write JSON to `path` and tables beside it (.md; .tex and .csv of scanpath metrics); returns all files."""
         path = Path(path)
         markdown, latex, table = (path.with_suffix(suffix) for suffix in (".md", ".tex", ".csv"))
         self.to_json(path, per_stimulus)
         self.to_markdown(markdown)
+        if not self.systems:
+            return [path, markdown]
         self.to_latex(latex)
         self.to_csv(table)
         return [path, markdown, latex, table]
