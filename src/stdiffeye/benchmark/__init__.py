@@ -24,6 +24,8 @@ class Budget:
     """Where systems are trained: processor minutes per system and set."""
     sets: tuple[str, ...] = ()
     """Data sets, as osie,doves; by default the experiment's own."""
+    systems: tuple[str, ...] = ()
+    """likelihood: only these systems, as freeview,deepgaze3; by default all."""
     samples: int = 15
     """Generated per stimulus."""
     rates: tuple[float, ...] | None = None
@@ -38,7 +40,9 @@ class Budget:
     def __post_init__(self) -> None:
         if self.jobs < 1:
             raise InputError(f"--jobs must be 1 or more, got {self.jobs}")
-        object.__setattr__(self, "sets", tuple(name for words in self.sets for name in words.split(",") if name))
+        for field in ("sets", "systems"):
+            names = tuple(name for words in getattr(self, field) for name in words.split(",") if name)
+            object.__setattr__(self, field, names)
 
     @property
     def search_rates(self) -> tuple[float, ...]:
@@ -82,6 +86,9 @@ EXPERIMENTS: dict[str, ExperimentEntry] = {
         "joint, trajectory-only, scanpath-only and coarse to fine, equal budgets", "docs/results/modalities.md"
     ),
     "table1": ExperimentEntry("every system of the paper's tables under four protocols", "docs/results/table1.md"),
+    "likelihood": ExperimentEntry(
+        "every system by the likelihood of each next fixation", "docs/results/likelihood-osie.md"
+    ),
     "ablations": ExperimentEntry("modality, index interpolation, injection, encoding", "docs/results/ablations.md"),
     "statistics": ExperimentEntry("amplitude, direction and angle of saccades", "docs/results/statistics.md"),
     "qualitative": ExperimentEntry("people and systems side by side", "docs/results/qualitative.md"),
@@ -89,7 +96,7 @@ EXPERIMENTS: dict[str, ExperimentEntry] = {
 
 
 SEARCH = (0.3, 1.0, 3.0)
-RATES = dict.fromkeys(("table1", "modalities", "statistics", "qualitative"), SEARCH)
+RATES = dict.fromkeys(("table1", "modalities", "statistics", "qualitative", "likelihood"), SEARCH)
 """Experiment → learning rates that are tried where none are asked for; those of one table share its runs."""
 
 
@@ -159,6 +166,7 @@ def _experiment(name: str) -> Experiment | None:
 def _training_experiment(name: str) -> TrainingExperiment:
     from stdiffeye.benchmark import (
         ablations,
+        likelihood_table,
         modalities,
         path_code_fit,
         qualitative,
@@ -169,6 +177,7 @@ def _training_experiment(name: str) -> TrainingExperiment:
 
     modules: dict[str, TrainingExperiment] = {
         "ablations": ablations,
+        "likelihood": likelihood_table,
         "modalities": modalities,
         "models": shipped_models,
         "path-code": path_code_fit,

@@ -133,7 +133,7 @@ def _entries(entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget:
     with nullcontext() if alone else workers(budget.jobs, fresh=True) as pool:
         for store in stores:
             able = [one for one in entries if one.can_learn_from(store)]
-            _show_gaze(able, store, budget, quiet)
+            encode_pictures(able, store, budget, quiet)
             train_one = partial(enter, path=store.path, budget=budget, quiet=quiet or not alone)
             for some in ([one for one in able if not one.borrows], [one for one in able if one.borrows]):
                 if pool is None:
@@ -143,7 +143,7 @@ def _entries(entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget:
                     yield from (done.result() for done in as_completed(begun))
 
 
-def _show_gaze(entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool) -> None:
+def encode_pictures(entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool) -> None:
     """Look at all pictures beforehand, or the first who trains would pay for the others."""
     for encoder in dict.fromkeys(load_preset(one.preset, one.changes).encoder for one in entries):
         features(list(store.pictures.values()), encoder, budget.work / "features", flips=True, quiet=quiet)
@@ -155,7 +155,7 @@ def enter(one: BenchmarkEntry, lender: BenchmarkEntry | None, path: Path, budget
     run = run_folder(one, store, budget)
     if (run / SCANPATHS).is_file():
         return
-    model = load(_trained(lender or one, store, budget, quiet))
+    model = load(trained_model(lender or one, store, budget, quiet))
     if lender is not None:
         model = Model(model.config, {"scanpath": SaliencySampler(model.first)}, one.name)
     scanpaths = OutputOptions(trajectories=False, plots=False)
@@ -246,7 +246,7 @@ def _as_trajectories(human: Sequence[Trial], moving: dict[str, list[Trial]]) -> 
     return evaluate(extracted, moving)
 
 
-def _trained(one: BenchmarkEntry, store: Store, budget: Budget, quiet: bool) -> Path:
+def trained_model(one: BenchmarkEntry, store: Store, budget: Budget, quiet: bool) -> Path:
     def train_into(folder: Path, minutes: float, changes: Sequence[str]) -> Path:
         return _train(one, store, folder, minutes, changes, budget.work / "features", quiet)
 

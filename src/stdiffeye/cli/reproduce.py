@@ -12,6 +12,7 @@ Example: stdiffeye reproduce figure3 --out why-crps.md
   table1              every system of the paper's tables, four protocols: trains each for --minutes
   statistics          saccades of people and of the systems of table1, in distribution
   qualitative         scanpaths of people and of the systems of table1, side by side
+  likelihood          every system of table1 by the likelihood of each next fixation; the shipped model beside them
   ablations           modality, index interpolation, injection and encoding: trains each for --minutes
   figure3             four generators under four protocols: why CRPS (needs no data)
 """
