@@ -5,11 +5,15 @@ it is a JSON interface, POST /api/generate, described at /openapi.json. Needs th
 
 Example: stdiffeye serve
          stdiffeye serve --port 0 --model runs/mine
+         stdiffeye serve --pysaliency freeview
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from tyro.conf import arg
 
 
 @dataclass
@@ -20,9 +24,11 @@ class ServeArgs:
     """Address to listen on; other than loopback it can be reached from other machines."""
     model: str | None = None
     """A shipped model (see `stdiffeye models`) or a run's folder; by default freeview, and search for targets."""
+    pysaliency: Annotated[str | None, arg(metavar="MODEL", help_behavior_hint="")] = None
+    """Serve this model's densities by pysaliency's HTTP protocol for scanpath models instead of the page."""
 
 
 def run(args: ServeArgs) -> None:
     from stdiffeye.web.server import serve
 
-    serve(args.port, args.host, args.model)
+    serve(args.port, args.host, args.model, pysaliency=args.pysaliency)

@@ -49,7 +49,7 @@ def hdf5(request: dict[str, Any]) -> dict[str, Any]:
     except ImportError:
         raise InputError(f"HDF5 {NEEDS_TABLES}") from None
     with h5py.File(request["path"], "r") as file:
-        found = {key: file[key][...] for key in request["keys"] if key in file}
+        found = {key: _words(file[key][...]) for key in request["keys"] if isinstance(file.get(key), h5py.Dataset)}
         ours = file.get(HDF5_GROUP)
         if ours is None:
             return {"data": found, "ours": None, "words": None}
@@ -61,6 +61,8 @@ def hdf5(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _words(values: Any) -> Any:
+    if values.dtype.kind == "O" and all(isinstance(one, np.ndarray) for one in values.ravel()):
+        return [[int(number) for number in one] for one in values.ravel()]
     if values.dtype.kind == "O":
         return [one.decode("utf-8") if isinstance(one, bytes) else str(one) for one in values.ravel()]
     return values

@@ -54,14 +54,14 @@ def make_app(
         title="ST-DiffEye", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, lifespan=lifespan
     )
     app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts)
-    _answer_errors(app)
+    answer_errors(app)
     app.state.server = AppState(ModelPool(model), worker, limits)
     add_routes(app, app.state.server)
     _add_page(app)
     return app
 
 
-def _answer_errors(app: FastAPI) -> None:
+def answer_errors(app: FastAPI) -> None:
     """Every error is one sentence as {"error": …}."""
 
     def answer(code: int, words: Callable[[Any], str], **headers: str) -> Callable[[Request, Any], JSONResponse]:

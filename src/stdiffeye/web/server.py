@@ -20,30 +20,42 @@ EXPOSED = (
 
 
 def serve(
-    port: int = PORT, host: str = "127.0.0.1", model: str | Path | None = None, limits: Limits | None = None
+    port: int = PORT,
+    host: str = "127.0.0.1",
+    model: str | Path | None = None,
+    limits: Limits | None = None,
+    pysaliency: str | Path | None = None,
 ) -> None:
-    """Serve the page until Ctrl-C.
+    """Serve the page until Ctrl-C, or a model for pysaliency.
 
     Parameters
     ----------
     port : 0 for any that is free; the address is printed.
     host : loopback by default; anything else can be reached from other machines, and is warned of.
     model : a shipped model or a run's folder; None for the shipped ones.
+    pysaliency : a shipped model or a run's folder, whose densities are served by pysaliency's HTTP protocol; no page.
     """
     try:
         import uvicorn
 
+        from stdiffeye.generation.trained import load
         from stdiffeye.web.app import make_app
         from stdiffeye.web.guard import LOOPBACK_NAMES
+        from stdiffeye.web.pysaliency_server import make_pysaliency_app
     except ImportError as error:
         raise InputError(NEED) from error
     loopback = host in LOOPBACK_NAMES
     with bound(host, port) as listening:
-        app = make_app(model, limits, LOOPBACK_NAMES if loopback else None)
+        hosts = LOOPBACK_NAMES if loopback else None
+        if pysaliency is None:
+            app = make_app(model, limits, hosts)
+        else:
+            app = make_pysaliency_app(load(pysaliency), limits, hosts)
         if not loopback:
             print(EXPOSED.format(host=host), file=sys.stderr, flush=True)
         shown = f"[{host}]" if ":" in host else host
-        print(f"Look at http://{shown}:{listening.getsockname()[1]} (Ctrl-C stops it)", flush=True)
+        verb = "Look at" if pysaliency is None else "HTTPScanpathModel at"
+        print(f"{verb} http://{shown}:{listening.getsockname()[1]} (Ctrl-C stops it)", flush=True)
         config = uvicorn.Config(app, log_level="warning", server_header=False, limit_concurrency=MOST_CONNECTIONS)
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
