@@ -12,10 +12,21 @@ from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
-from stdiffeye.metrics.bootstrap import Replicates, difference, gap_closed, of_series, resamples
+from stdiffeye.metrics import bootstrap
+from stdiffeye.metrics.bootstrap import HistogramSum, Replicates, SeriesSum, difference, gap_closed, resamples
 from stdiffeye.metrics.functions import pairwise
 from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
-from stdiffeye.metrics.protocols import Ensemble, Series, best_of, compare, crps, histograms, leave_one_out, mean_pair
+from stdiffeye.metrics.protocols import (
+    Ensemble,
+    Histograms,
+    Series,
+    best_of,
+    compare,
+    crps,
+    histograms,
+    leave_one_out,
+    mean_pair,
+)
 from stdiffeye.metrics.references import Humans, centred, shuffled
 from stdiffeye.metrics.spec import METRICS, Context
 
@@ -181,14 +192,47 @@ def test_reference_rows_are_computed_once_and_the_same_for_the_same_seed() -> No
     np.testing.assert_array_equal(first, second)
 
 
+def averaged(series: Series, pooled: bool, replicates: int, seed: int) -> Replicates:
+    total = SeriesSum(series, pooled, replicates)
+    for block, weights in resamples(len(series.value), replicates, seed):
+        total.add(block, weights)
+    return total.result()
+
+
+def test_stimuli_that_are_resampled_in_blocks_are_a_sample_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "STIMULI_PER_BLOCK", 7)
+    blocks = list(resamples(20, 4000, seed=1))
+    assert [(block.start, block.stop) for block, _ in blocks] == [(0, 7), (7, 14), (14, 20)]
+    weights = np.concatenate([some for _, some in blocks], axis=1)
+    assert (weights.sum(axis=1) == 20).all()
+    # Counts of a multinomial: mean 1, variance 1 − 1/20, covariance −1/20, within a block and between blocks.
+    covariance = np.cov(weights.T)
+    assert np.abs(weights.mean(axis=0) - 1).max() < 0.08
+    assert np.abs(covariance - (np.eye(20) - 1 / 20)).max() < 0.12
+    series = Series(np.random.default_rng(0).normal(5, 1, 20), np.ones(20))
+    plain = weights @ series.value / 20
+    np.testing.assert_allclose(averaged(series, False, 4000, seed=1).replicates, plain)
+
+
+def test_kld_of_blocks_is_that_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = np.random.default_rng(0).integers(0, 5, (2, 3, 20, 99)).astype(float)
+    monkeypatch.setattr(bootstrap, "STIMULI_PER_BLOCK", 7)
+    blocks = list(resamples(20, 10, seed=1))
+    total = HistogramSum(Histograms(counts), 10)
+    for block, weights in blocks:
+        total.add(block, weights)
+    whole = np.concatenate([some for _, some in blocks], axis=1)
+    np.testing.assert_allclose(total.result().replicates, Histograms(counts).kld(whole))
+
+
 def test_the_bootstrap_interval_is_that_of_a_plain_loop() -> None:
     rng = np.random.default_rng(0)
     series = Series(np.append(rng.normal(5, 1, 40), np.nan), np.append(rng.integers(1, 9, 40).astype(float), 3.0))
-    weights = resamples(41, 500, seed=1)
+    ((_, weights),) = resamples(41, 500, seed=1)
     assert weights.shape == (500, 41)
     assert (weights.sum(axis=1) == 41).all()
     for pooled in (False, True):
-        found = of_series(series, pooled, weights)
+        found = averaged(series, pooled, 500, seed=1)
         factor = series.weight[:40] if pooled else np.ones(40)
         assert found.value == pytest.approx(np.average(series.value[:40], weights=factor))
         plain = [np.average(series.value[:40], weights=factor * row[:40]) for row in weights]
@@ -198,9 +242,8 @@ def test_the_bootstrap_interval_is_that_of_a_plain_loop() -> None:
 def test_the_paired_test_sees_a_difference_that_intervals_hide() -> None:
     rng = np.random.default_rng(0)
     hard = rng.normal(100, 30, 60)
-    weights = resamples(60, 1000, seed=0)
     ones = np.ones(60)
-    worse, better = (of_series(Series(hard + shift, ones), False, weights) for shift in (rng.normal(2, 1, 60), 0.0))
+    worse, better = (averaged(Series(hard + shift, ones), False, 1000, seed=0) for shift in (rng.normal(2, 1, 60), 0.0))
     assert worse.interval[0] < better.interval[1]
     apart, p = difference(worse, better)
     assert apart.value == pytest.approx(2, abs=0.5)

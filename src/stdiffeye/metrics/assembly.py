@@ -7,9 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from stdiffeye.arrays import Floats
 from stdiffeye.metrics import bootstrap
-from stdiffeye.metrics.bootstrap import Replicates
+from stdiffeye.metrics.bootstrap import HistogramSum, Replicates, SeriesSum
 from stdiffeye.metrics.references import Humans, Row
 from stdiffeye.metrics.result import GAP, Difference, Estimate, Key, Result
 from stdiffeye.metrics.settings import EvaluationSettings
@@ -51,9 +50,8 @@ def assemble(
     Result
         What `evaluate` returns.
     """
-    weights = bootstrap.resamples(len(keys), settings.replicates, settings.seed)
     every = {**rows, **{name: humans.reference(name) for name in references}}
-    averages = {name: _averages(row, settings, weights) for name, row in every.items()}
+    averages = _averages(every, settings, len(keys))
     systems = {name: _estimates(averages[name], row) for name, row in every.items()}
     closed = {}
     if references:
@@ -70,14 +68,29 @@ def assemble(
     return Result(systems, references, gaps, differences, keys, described, notes, centres, to_references, viewers)
 
 
-def _averages(row: Row, settings: EvaluationSettings, weights: Floats) -> Table:
-    table: Table = {}
+def _averages(rows: Mapping[str, Row], settings: EvaluationSettings, stimuli: int) -> dict[str, Table]:
+    """All rows together, so that the stimuli are resampled once; the time goes into the sums."""
+    sums = {name: _sums(row, settings) for name, row in rows.items()}
+    every = [one for table in sums.values() for metrics in table.values() for one in metrics.values()]
+    for block, weights in bootstrap.resamples(stimuli, settings.replicates, settings.seed):
+        for one in every:
+            one.add(block, weights)
+    return {
+        name: {
+            protocol: {metric: one.result() for metric, one in metrics.items()} for protocol, metrics in table.items()
+        }
+        for name, table in sums.items()
+    }
+
+
+def _sums(row: Row, settings: EvaluationSettings) -> dict[str, dict[str, SeriesSum | HistogramSum]]:
+    table: dict[str, dict[str, SeriesSum | HistogramSum]] = {}
     for protocol in settings.protocols:
         if protocol == "kld":
-            table[protocol] = {name: bootstrap.of_histograms(one, weights) for name, one in row.histograms.items()}
+            table[protocol] = {name: HistogramSum(one, settings.replicates) for name, one in row.histograms.items()}
         else:
             table[protocol] = {
-                name: bootstrap.of_series(one, settings.pooled(name), weights)
+                name: SeriesSum(one, settings.pooled(name), settings.replicates)
                 for name, one in row.series[protocol].items()
             }
     return table

@@ -9,14 +9,16 @@ Efron & Tibshirani 1993.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from stdiffeye.arrays import Floats
-from stdiffeye.metrics.protocols import Histograms, Series
+from stdiffeye.metrics.protocols import Histograms, Series, divergence
 
 LEVELS = (2.5, 97.5)
+STIMULI_PER_BLOCK = 1024  # of which all replicates are held at a time: 8 MB for a thousand
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +52,11 @@ class Replicates:
         return float(low), float(high)
 
 
-def resamples(stimuli: int, replicates: int, seed: int) -> Floats:
-    """Resample stimuli with replacement.
+def resamples(stimuli: int, replicates: int, seed: int) -> Iterator[tuple[slice, Floats]]:
+    """Resample stimuli with replacement, some stimuli at a time: no matrix of all stimuli and replicates is held.
+
+    How many of a replicate's stimuli fall into each block is sampled first, then which of the block they are. Together
+    that is one sample of all stimuli.
 
     Parameters
     ----------
@@ -62,22 +67,33 @@ def resamples(stimuli: int, replicates: int, seed: int) -> Floats:
     seed : int
         Of the resampling.
 
-    Returns
-    -------
-    ndarray, (replicates, stimuli)
-        How often each stimulus occurs in each replicate.
+    Yields
+    ------
+    block : slice
+        Which stimuli.
+    weights : ndarray, (replicates, stimuli of the block)
+        How often each of them occurs in each replicate.
 
     Examples
     --------
-    >>> resamples(4, 3, seed=0).sum(axis=1)
-    array([4., 4., 4.])
+    >>> [(block.stop, weights.sum(axis=1)) for block, weights in resamples(4, 3, seed=0)]
+    [(4, array([4., 4., 4.]))]
     """
     rng = np.random.default_rng(seed)
-    return rng.multinomial(stimuli, np.full(stimuli, 1 / stimuli), size=replicates).astype(np.float64)
+    if stimuli <= STIMULI_PER_BLOCK:
+        yield slice(0, stimuli), rng.multinomial(stimuli, _even(stimuli), size=replicates).astype(np.float64)
+        return
+    starts = range(0, stimuli, STIMULI_PER_BLOCK)
+    sizes = np.array([min(STIMULI_PER_BLOCK, stimuli - start) for start in starts])
+    share = rng.multinomial(stimuli, sizes / stimuli, size=replicates)
+    for number, (start, size) in enumerate(zip(starts, sizes.tolist(), strict=True)):
+        within = np.random.default_rng([seed, number]).multinomial(share[:, number], _even(size))
+        yield slice(start, start + size), within.astype(np.float64)
 
 
-def of_series(series: Series, pooled: bool, weights: Floats) -> Replicates:
-    """Average a series over stimuli.
+@dataclass
+class SeriesSum:
+    """The average of a series over stimuli, and of its replicates, as a running sum.
 
     Parameters
     ----------
@@ -85,24 +101,54 @@ def of_series(series: Series, pooled: bool, weights: Floats) -> Replicates:
         Value and weight of each stimulus.
     pooled : bool
         Whether to weight the stimuli by their number of pairs; else they count alike.
-    weights : ndarray, (B, S)
-        What `resamples` returned.
-
-    Returns
-    -------
-    Replicates
-        The average and its replicates.
+    replicates : int
+        Number of replicates.
     """
-    defined = ~np.isnan(series.value)
-    weight = defined * (series.weight if pooled else 1.0)
-    weighted = np.where(defined, series.value, 0.0) * weight
-    return Replicates(float(_ratio(weighted.sum(), weight.sum())), _ratio(weights @ weighted, weights @ weight))
+
+    series: Series
+    pooled: bool
+    replicates: int
+
+    def __post_init__(self) -> None:
+        self._weighted, self._weight = np.zeros(self.replicates), np.zeros(self.replicates)
+
+    def add(self, block: slice, weights: Floats) -> None:
+        """Add the stimuli of a block, each as often as `weights` (B, stimuli of the block) says."""
+        weighted, weight = self._terms(block)
+        self._weighted += weights @ weighted
+        self._weight += weights @ weight
+
+    def result(self) -> Replicates:
+        """The average and its replicates, when all blocks were added."""
+        weighted, weight = self._terms(slice(None))
+        return Replicates(float(_ratio(weighted.sum(), weight.sum())), _ratio(self._weighted, self._weight))
+
+    def _terms(self, block: slice) -> tuple[Floats, Floats]:
+        value = self.series.value[block]
+        defined = ~np.isnan(value)
+        weight = defined * (self.series.weight[block] if self.pooled else 1.0)
+        return np.where(defined, value, 0.0) * weight, weight
 
 
-def of_histograms(histograms: Histograms, weights: Floats) -> Replicates:
-    """Compute KLD over all stimuli, with a replicate for each row of `weights` (B, S)."""
-    once = np.ones((1, histograms.counts.shape[2]))
-    return Replicates(float(histograms.kld(once)[0]), histograms.kld(weights) if len(weights) else np.empty(0))
+@dataclass
+class HistogramSum:
+    """KLD over all stimuli and over each replicate, from running sums of the stimuli's histograms."""
+
+    histograms: Histograms
+    replicates: int
+
+    def __post_init__(self) -> None:
+        sides, components, _, bins = self.histograms.counts.shape
+        self._sum = np.zeros((sides, components, self.replicates, bins))
+
+    def add(self, block: slice, weights: Floats) -> None:
+        """As in `SeriesSum`."""
+        self._sum += weights @ self.histograms.counts[:, :, block]
+
+    def result(self) -> Replicates:
+        """KLD and its replicates, when all blocks were added."""
+        once = np.ones((1, self.histograms.counts.shape[2]))
+        return Replicates(float(self.histograms.kld(once)[0]), divergence(self._sum))
 
 
 def gap_closed(model: Replicates, human: Replicates, shuffled: Replicates) -> Replicates:
@@ -141,6 +187,10 @@ def difference(one: Replicates, other: Replicates) -> tuple[Replicates, float]:
         return found, float("nan")
     tail = min(int((finite <= 0).sum()), int((finite >= 0).sum()))
     return found, min(1.0, 2 * (tail + 1) / (len(finite) + 1))
+
+
+def _even(count: int) -> Floats:
+    return np.full(count, 1 / count)
 
 
 def _ratio(numerator: float | Floats, denominator: float | Floats) -> Floats:

@@ -273,10 +273,12 @@ class Histograms:
 
     def kld(self, weights: Floats) -> Floats:
         """Return (B,) KL(human ‖ generated + 1e-10), mean over components, for (B, S) weights of the stimuli."""
-        sides, components, stimuli, bins = self.counts.shape
-        flat = self.counts.transpose(2, 0, 1, 3).reshape(stimuli, -1)
-        human, generated = (weights @ flat).reshape(len(weights), sides, components, bins).transpose(1, 0, 2, 3)
-        return _kl(human, generated).mean(axis=-1)
+        return divergence(weights @ self.counts)
+
+
+def divergence(counts: Floats) -> Floats:
+    """Return KL(human ‖ generated + 1e-10), mean over components, for counts (2, C, B, 99): (B,)."""
+    return _kl(counts[0], counts[1]).mean(axis=0)
 
 
 def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]) -> Histograms:
