@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stdiffeye.cli.completion import completion
     from stdiffeye.cli.demo import demo
     from stdiffeye.cli.doctor import doctor
+    from stdiffeye.cli.slurm import slurm
     from stdiffeye.data.areas_of_interest import aoi
     from stdiffeye.data.description import info
     from stdiffeye.data.preparation import prepare
@@ -73,6 +74,7 @@ __all__ = [
     "replay",
     "reproduce",
     "serve",
+    "slurm",
     "stats",
     "train",
     "verify",
@@ -155,6 +157,10 @@ def _other(name: str) -> Any:
             from stdiffeye.cli.demo import demo
 
             return demo
+        case "slurm":
+            from stdiffeye.cli.slurm import slurm
+
+            return slurm
         case "doctor":
             from stdiffeye.cli.doctor import doctor
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory, Trial
+from stdiffeye.work_shards import WorkOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -268,6 +269,7 @@ def features(
     flips: bool = False,
     download: bool = False,
     quiet: bool = False,
+    work: WorkOptions | None = None,
 ) -> FeatureCache:
     """Encode pictures once and keep their features, so that training and generation need not encode them again.
 
@@ -285,6 +287,8 @@ def features(
         Allow a hub id to be fetched from the network.
     quiet : bool
         Show no progress.
+    work : WorkOptions, optional
+        A shard of the pictures alone, or a cluster to share them; all fill one cache.
 
     Returns
     -------
@@ -298,7 +302,7 @@ def features(
     """
     from stdiffeye.encoders.feature_files import features as encode
 
-    return encode(pictures_of(sources), encoder, cache, flips, download, quiet)
+    return encode(pictures_of(sources), encoder, cache, flips, download, quiet, work)
 
 
 def pictures_of(sources: File | Sequence[File]) -> list[Path]:

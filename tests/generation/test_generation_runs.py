@@ -185,3 +185,11 @@ def test_every_item_is_in_one_shard(total, count):
     spans = [Shard(number, count).span(total) for number in range(1, count + 1)]
     assert [item for span in spans for item in span] == list(range(total))
     assert max(map(len, spans)) - min(map(len, spans)) <= 1
+
+
+def test_a_cluster_writes_the_bytes_of_one_machine(run, pictures, whole, tmp_path):
+    pytest.importorskip("distributed")
+    work = WorkOptions(cluster="local:2")
+    report = generate_files(pictures, tmp_path / "gaze", run, FEW, PLAIN, work=work, quiet=True)
+    assert report.pictures == 5
+    assert contents(tmp_path / "gaze") == whole

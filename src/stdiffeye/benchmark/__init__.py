@@ -21,7 +21,7 @@ class Budget:
     work: Path = Path("reproduced")
     """Stores and runs are kept there, to go on with."""
     minutes: float = 5.0
-    """Where systems are trained: processor minutes per system and set."""
+    """Processor minutes per system and set, where systems are trained."""
     sets: tuple[str, ...] = ()
     """Data sets, as osie,doves; by default the experiment's own."""
     systems: tuple[str, ...] = ()
@@ -92,6 +92,7 @@ EXPERIMENTS: dict[str, ExperimentEntry] = {
     "ablations": ExperimentEntry("modality, index interpolation, injection, encoding", "docs/results/ablations.md"),
     "statistics": ExperimentEntry("amplitude, direction and angle of saccades", "docs/results/statistics.md"),
     "qualitative": ExperimentEntry("people and systems side by side", "docs/results/qualitative.md"),
+    "scaling": ExperimentEntry("time and memory as the work grows", "docs/explanation/scale.md", needs_data=False),
 }
 
 
@@ -152,13 +153,14 @@ def reproduce(
 
 def _experiment(name: str) -> Experiment | None:
     """The module of an experiment that trains nothing; None for those that train."""
-    from stdiffeye.benchmark import datasets, extractors, figure3, lifting_constants
+    from stdiffeye.benchmark import datasets, extractors, figure3, lifting_constants, scaling
 
     modules: dict[str, Experiment] = {
         "datasets": datasets,
         "extractors": extractors,
         "figure3": figure3,
         "lifting-constants": lifting_constants,
+        "scaling": scaling,
     }
     return modules.get(name)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 import sys
 import typing
 import warnings
@@ -19,6 +20,7 @@ from stdiffeye.errors import InputError
 VERBS: dict[str, str] = {
     "generate": "a picture in, gaze out",
     "join": "shards of work that were done apart in, the whole out",
+    "slurm": "a script that shares one command among the jobs of a cluster",
     "animate": "scanpaths in, 240 Hz gaze out",
     "models": "what is shipped",
     "fixations": "a tracker's recording in, scanpaths and a picture out",
@@ -103,6 +105,7 @@ def verb_modules() -> dict[str, ModuleType]:
         replay,
         reproduce,
         serve,
+        slurm,
         stats,
         train,
         verify,
@@ -110,7 +113,7 @@ def verb_modules() -> dict[str, ModuleType]:
 
     modules = (
         *(animate, aoi, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
-        *(info, join, models, plot, prepare, replay, reproduce, serve, stats, train, verify),
+        *(info, join, models, plot, prepare, replay, reproduce, serve, slurm, stats, train, verify),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 
@@ -126,6 +129,10 @@ def parse(verb: str, words: list[str]) -> Any:
 
     from stdiffeye.cli.flags import STYLE, Refused, registry
 
+    if verb == "slurm":  # what follows the other verb is that verb's own
+        at = next((number for number, word in enumerate(words) if word in VERBS), len(words))
+        words, shared = words[:at], words[at:]
+        words += [shlex.join(shared)] if shared else []
     try:
         return tyro.cli(
             args_of(verb),

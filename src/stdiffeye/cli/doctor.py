@@ -46,7 +46,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "tables": (("pyarrow", "h5py"), "Parquet and HDF5 files"),
     "web": (("fastapi", "uvicorn"), "the page in a browser"),
     "log": (("tensorboard",), "train --tensorboard"),
-    "cluster": (("accelerate",), "starting train with accelerate launch"),
+    "cluster": (("accelerate", "distributed", "dask_jobqueue"), "train by accelerate launch; --cluster by Dask"),
     "hub": (("huggingface_hub",), "encoders by hub id, with --download"),
 }
 LEAST_FREE_GB = 1.0

@@ -10,10 +10,12 @@ Example: stdiffeye features pictures/ --flips
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import tyro
+
+from stdiffeye.work_shards import WorkOptions
 
 
 @dataclass
@@ -28,6 +30,7 @@ class FeaturesArgs:
     """Also the pictures mirrored left to right, which training uses."""
     download: bool = False
     """Allow a hub id to be fetched from the network."""
+    work: WorkOptions = field(default_factory=WorkOptions)
     json: bool = False
     """Print the result as JSON."""
     quiet: bool = False
@@ -38,7 +41,9 @@ def run(args: FeaturesArgs) -> None:
     from stdiffeye.verbs import features, pictures_of
 
     pictures = pictures_of(args.sources)
-    cache = features(pictures, args.encoder, args.cache, flips=args.flips, download=args.download, quiet=args.quiet)
+    cache = features(pictures, args.encoder, args.cache, args.flips, args.download, args.quiet, args.work)
+    if args.work.own is not None:
+        pictures = list(args.work.own.of(pictures))
     if args.json:
         print(json.dumps({"pictures": len(pictures), "computed": cache.computed, "folder": str(cache.home)}))
     else:

@@ -15,6 +15,7 @@ Example: stdiffeye reproduce figure3 --out why-crps.md
   likelihood          every system of table1 by the likelihood of each next fixation; the shipped model beside them
   ablations           modality, index interpolation, injection and encoding: trains each for --minutes
   figure3             four generators under four protocols: why CRPS (needs no data)
+  scaling             time and memory of commands as the work grows (needs no data)
 """
 
 from __future__ import annotations

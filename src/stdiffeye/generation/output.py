@@ -8,12 +8,15 @@ is known to be right.
 from __future__ import annotations
 
 import errno
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stdiffeye.cluster import on_cluster
 from stdiffeye.errors import InputError
 from stdiffeye.files import check_writable
 from stdiffeye.gaze import GazeList, Trial
@@ -25,10 +28,13 @@ from stdiffeye.generation.wanted import Wanted, alike, wanted_of
 from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.progress import track
 from stdiffeye.training.shipped import find_model
-from stdiffeye.work_shards import WHOLE, WorkOptions
+from stdiffeye.work_shards import WHOLE, Shard, WorkOptions
 
 if TYPE_CHECKING:
     from stdiffeye.generation.trained import Model
+
+# Of a cluster: small enough that a dead worker costs little, large enough that loading the model does not count.
+PICTURES_PER_SHARD, FEWEST_SHARDS, MOST_SHARDS = 16, 8, 4096
 
 
 def generate(
@@ -124,7 +130,10 @@ def generate_files(
     folder.begin(output.overwrite)
     shard = work.own or WHOLE
     try:
-        log_gaze(folder.log(shard), shard.of(wanted), model, output.trajectories, quiet)
+        if work.cluster is not None:
+            _on_cluster(folder, wanted, model, output.trajectories, work.cluster, quiet)
+        else:
+            log_gaze(folder.log(shard), shard.of(wanted), model, output.trajectories, quiet)
         if work.own is not None:
             return GenerationReport(folder.out, len(shard.of(wanted)), shard=shard)
         return finish(folder, output, quiet, keep)
@@ -152,6 +161,43 @@ def log_gaze(log: Path, wanted: Sequence[Wanted], model: Path | Model, trajector
             for one in track(gaze, "generating", total=len(wanted), start=file.done, quiet=quiet):
                 file.append(one)
         file.finish()
+
+
+@dataclass(frozen=True)
+class GenerationTask:
+    """A shard of the pictures, as a worker of a cluster gets it."""
+
+    log: Path
+    wanted: Sequence[Wanted]
+    model: Path
+    identity: str
+    trajectories: bool
+
+
+def generate_task(task: GenerationTask) -> None:
+    """Generate a shard; a worker keeps the model for the next one."""
+    if not task.log.is_file():
+        log_gaze(task.log, task.wanted, _kept_model(task.model, task.identity), task.trajectories, quiet=True)
+
+
+def _on_cluster(
+    folder: RunFolder, wanted: Sequence[Wanted], model: Path | Model, trajectories: bool, cluster: str, quiet: bool
+) -> None:
+    if not isinstance(model, Path):
+        raise InputError("workers of a cluster load the model themselves: give its name or its folder")
+    count = min(MOST_SHARDS, max(min(len(wanted), FEWEST_SHARDS), -(-len(wanted) // PICTURES_PER_SHARD)))
+    identity = json.dumps(folder.plan["model"], sort_keys=True)
+    tasks = [
+        GenerationTask(folder.log(shard), shard.of(wanted), model, identity, trajectories)
+        for shard in Shard(1, count).all
+    ]
+    for _ in track(on_cluster(generate_task, tasks, cluster), "generating, shards", total=count, quiet=quiet):
+        pass
+
+
+@lru_cache(maxsize=1)
+def _kept_model(model: Path, identity: str) -> Model:
+    return _loaded(model, "", quiet=True)
 
 
 def finish(

@@ -1,0 +1,210 @@
+"""What commands cost as the work grows: processor time and peak memory at 1×, 4×, 16×, 64×, and what that projects to.
+
+Each command runs in a process of its own on material made for it, so that its memory is its own. Seconds are those of
+the processor, which other programs slow less than the clock. The exponent p of t = a + b·nᵖ follows from the last
+three sizes, which grow by the same factor; the cost of one more item follows from the last two.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from stdiffeye.errors import InputError
+from stdiffeye.files import write_json, write_text
+from stdiffeye.progress import track
+
+TIMES = (1, 4, 16, 64)
+VIEWERS = 10
+PICTURE_PX = (512, 384)
+MILLION, FREEVIEW_TRIALS = 1_000_000, 60_000
+WORKERS = (1, 8, 64)
+
+HEAD = """# Cost as the work grows
+
+Made by `stdiffeye reproduce scaling`. Seconds are processor time; memory is the peak of the process. Material is made
+by the command: pictures of 512×384 px, ten viewers or samples for each. The exponent p is that of t = a + b·nᵖ.
+"""
+
+BREAKS = """## What breaks first
+
+| limit | where |
+|---|---|
+| disk | features take 0.66 MB a picture (twice that with `--flips`); trajectories of ten samples about 0.25 MB |
+| files | the cache holds one file per picture: on file systems that dislike millions of files, use several caches |
+| memory | `evaluate` holds the gaze of all stimuli and the scores of all pairs: judge as many at a time as fit |
+| one reader | `scanpaths.json` of a million pictures is one file; `--no-trajectories` and `--parquet` keep it small |
+"""
+
+
+@dataclass(frozen=True)
+class ScaledCommand:
+    """A command, and how to make material for so many items of it."""
+
+    name: str
+    item: str
+    base: int
+    """Items at 1×."""
+    make: Callable[[Path, int], list[str]]
+    """Makes the material in a folder; returns the words of the command."""
+
+
+@dataclass(frozen=True)
+class CommandCost:
+    """What a command took for so many items."""
+
+    items: int
+    seconds: float
+    megabytes: float
+
+
+def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
+    """Measure all commands and write the page `out`; `data` is not used."""
+    rows = {command.name: measure(command, TIMES, quiet) for command in COMMANDS}
+    write_text(out, page(rows))
+    return out
+
+
+def measure(command: ScaledCommand, times: Sequence[int] = TIMES, quiet: bool = False) -> list[CommandCost]:
+    """Run a command at each size, in a process of its own."""
+    costs = []
+    for factor in track(times, f"measuring {command.name}", quiet=quiet):
+        with tempfile.TemporaryDirectory() as folder:
+            items = command.base * factor
+            words = command.make(Path(folder), items)
+            costs.append(CommandCost(items, *_run(words, Path(folder))))
+    return costs
+
+
+def exponent(costs: Sequence[CommandCost]) -> float:
+    """p of t = a + b·nᵖ from the last three sizes, each the same multiple of the one before; NaN if time shrank.
+
+    >>> round(exponent([CommandCost(n, 3 + 0.1 * n, 100) for n in (4, 16, 64)]), 6)
+    1.0
+    """
+    first, second, third = costs[-3:]
+    steps = (second.seconds - first.seconds, third.seconds - second.seconds)
+    if min(steps) <= 0:
+        return math.nan
+    return math.log(steps[1] / steps[0]) / math.log(third.items / second.items)
+
+
+def marginal_s(costs: Sequence[CommandCost]) -> float:
+    """Seconds that one more item takes."""
+    one, other = costs[-2:]
+    return (other.seconds - one.seconds) / (other.items - one.items)
+
+
+def page(rows: dict[str, list[CommandCost]]) -> str:
+    """The report as Markdown."""
+    items = {command.name: command.item for command in COMMANDS}
+    lines = ["| command | items | seconds | ms per further item | exponent | peak memory | its growth |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    for name, costs in rows.items():
+        memory = [cost.megabytes for cost in costs]
+        lines.append(
+            f"| `{name}` | {', '.join(f'{cost.items:,}' for cost in costs)} {items[name]} "
+            f"| {', '.join(f'{cost.seconds:.1f}' for cost in costs)} | {1000 * marginal_s(costs):.1f} "
+            f"| {exponent(costs):.2f} | {', '.join(f'{one:.0f}' for one in memory)} MB "
+            f"| {100 * (memory[-1] / memory[0] - 1):+.0f} % |"
+        )
+    return "\n".join([HEAD, *lines, "", *_projection(rows), "", BREAKS])
+
+
+def _projection(rows: dict[str, list[CommandCost]]) -> list[str]:
+    wanted = {
+        "prepare": ("COCO-FreeView, 60,000 trials", FREEVIEW_TRIALS),
+        "evaluate": ("COCO-FreeView, 6,000 stimuli × 10 viewers", FREEVIEW_TRIALS // VIEWERS),
+        "features": ("a million pictures", MILLION),
+        "generate": ("a million pictures, ten scanpaths each", MILLION),
+    }
+    lines = ["## Projected", "", "Hours of one core; with more workers the same, shared, if the disk keeps up.", ""]
+    workers = " | ".join(f"{count} worker{'s' * (count > 1)}" for count in WORKERS)
+    lines += [f"| command | work | {workers} |", "|---|---|---|---|---|"]
+    for name, (what, count) in wanted.items():
+        if name in rows:
+            hours = marginal_s(rows[name]) * count / 3600
+            lines.append(f"| `{name}` | {what} | {' | '.join(f'{hours / n:.3g} h' for n in WORKERS)} |")
+    return lines
+
+
+def _run(words: Sequence[str], folder: Path) -> tuple[float, float]:
+    """Processor seconds and peak megabytes of a command."""
+    surroundings = {**os.environ, "STDIFFEYE_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-m", "stdiffeye", *words]
+    with open(folder / "said.txt", "w+b") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said, cwd=folder, env=surroundings)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            said.seek(0)
+            raise InputError(f"{' '.join(words)} failed: {said.read().decode(errors='replace')[-200:]}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def _pictures(folder: Path, count: int) -> None:
+    folder.mkdir()
+    for number in range(count):
+        pixels = np.random.default_rng(number).integers(0, 256, (6, 8, 3), dtype=np.uint8)
+        Image.fromarray(pixels).resize(PICTURE_PX).save(folder / f"{number:07d}.jpg")
+
+
+def _generate(folder: Path, count: int) -> list[str]:
+    _pictures(folder / "pictures", count)
+    return ["generate", "pictures", "--out", "gaze", "--no-trajectories", "--no-plots", "--quiet"]
+
+
+def _features(folder: Path, count: int) -> list[str]:
+    _pictures(folder / "pictures", count)
+    return ["features", "pictures", "--quiet"]
+
+
+def _rows(stimuli: int, seed: int) -> list[dict[str, object]]:
+    rng = np.random.default_rng(seed)
+    rows: list[dict[str, object]] = []
+    for stimulus in range(stimuli):
+        for viewer in range(VIEWERS):
+            xy, ms = rng.uniform(0, 380, (8, 2)).round(1), rng.uniform(150, 400, 8).round()
+            row = {"name": f"{stimulus:07d}.jpg", "subject": viewer, "task": "", "width": 512, "height": 384}
+            rows.append(row | {"X": xy[:, 0].tolist(), "Y": xy[:, 1].tolist(), "T": ms.tolist()})
+    return rows
+
+
+def _evaluate(folder: Path, count: int) -> list[str]:
+    for name, seed in (("human", 0), ("ours", 1)):
+        write_json(folder / f"{name}.json", _rows(count, seed), indent=None)
+    return ["evaluate", "--human", "human.json", "--generated", "ours=ours.json", "--quiet"]
+
+
+def _prepare(folder: Path, count: int) -> list[str]:
+    write_json(folder / "set" / "scanpaths.json", _rows(count // VIEWERS, 0), indent=None)
+    write_text(folder / "made.yaml", json.dumps(DESCRIPTION))
+    return ["prepare", "made.yaml", "set", "--out", "store", "--quiet"]
+
+
+DESCRIPTION = {
+    "name": "made",
+    "title": "Gaze made to measure preparation",
+    "reader": "scanpath_rows",
+    "files": [{"path": "scanpaths.json", "what": "all trials"}],
+    "citation": "made",
+    "licence": "made",
+    "split": {"rule": "by-picture", "validation_share": 0.1, "test_share": 0.1},
+}
+
+COMMANDS = (
+    ScaledCommand("prepare", "trials", 1000, _prepare),
+    ScaledCommand("features", "pictures", 4, _features),
+    ScaledCommand("generate", "pictures", 4, _generate),
+    ScaledCommand("evaluate", "stimuli", 25, _evaluate),
+)
