@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from stdiffeye.io.gaze_files import read_gaze, write_gaze
     from stdiffeye.io.recordings import read_recording
     from stdiffeye.joining import join
+    from stdiffeye.metrics.results_page import leaderboard
     from stdiffeye.training.release import export
     from stdiffeye.training.run import train
     from stdiffeye.training.verification import verify
@@ -64,6 +65,7 @@ __all__ = [
     "generate",
     "info",
     "join",
+    "leaderboard",
     "load",
     "models",
     "plot",
@@ -173,6 +175,10 @@ def _other(name: str) -> Any:
             from stdiffeye.benchmark.fuzzing import fuzz
 
             return fuzz
+        case "leaderboard":
+            from stdiffeye.metrics.results_page import leaderboard
+
+            return leaderboard
         case "verify":
             from stdiffeye.training.verification import verify
 

@@ -36,7 +36,9 @@ def evaluate(
     out: File | None = None,
     *,
     split: str | None = None,
+    split_id: str | None = None,
     per_stimulus: bool = False,
+    compile_kernels: bool | None = True,
     **settings: Any,
 ) -> Result:
     """Judge systems that generate gaze against humans.
@@ -52,8 +54,12 @@ def evaluate(
         Where to write the results as JSON; tables (.md, .tex, .csv) are written beside it.
     split : str, optional
         Only this split of the humans: "train", "validation" or "test".
+    split_id : str, optional
+        A frozen split as `SET@hash`: exactly its stimuli and viewers are judged, anything else is refused.
     per_stimulus : bool
         Also write the value of every stimulus.
+    compile_kernels : bool or None
+        None leaves the kernels of this process as Python where the input is tiny, which is sooner done than compiling.
     **settings
         As in `stdiffeye.metrics.evaluate`: metrics, protocols, compare, mode, clusters, semantics, …; and for models
         the fields of `stdiffeye.generation.request.JudgingOptions`: likelihood, url, viewers, samples.
@@ -85,14 +91,20 @@ def evaluate(
     models: dict[str, Any] = {name: gaze for name, gaze in generated.items() if _is_model(gaze)}
     files: dict[str, Any] = {name: gaze for name, gaze in generated.items() if name not in models}
     systems = {name: read(gaze, human_trials) for name, gaze in files.items()}
+    if split_id is not None:
+        from stdiffeye.data.frozen_splits import frozen_split
+
+        frozen = frozen_split(split_id)
+        human_trials = frozen.humans(human_trials)
+        systems = {name: frozen.submission(gaze, name) for name, gaze in systems.items()}
     if models or options.url or options.likelihood:
         from stdiffeye.generation.judging import judge_models
 
         result = judge_models(human_trials, systems, models, options, settings)
     else:
-        from stdiffeye import metrics
-
-        result = metrics.evaluate(human_trials, systems, **settings)
+        result = _judge(human_trials, systems, compile_kernels, settings)
+    if split_id is not None:
+        result.settings["split_id"] = split_id
     if out is not None:
         result.save(out, per_stimulus)
     return result
@@ -104,6 +116,23 @@ def _is_model(gaze: Any) -> bool:
         return hasattr(gaze, "log_densities")
     shipped = importlib.resources.files("stdiffeye") / "models" / str(gaze) / "run.yaml"
     return (Path(gaze) / "run.yaml").is_file() or (not Path(gaze).exists() and shipped.is_file())
+
+
+def _judge(
+    human: Sequence[Trial],
+    systems: Mapping[str, Sequence[Trial]],
+    compile_kernels: bool | None,
+    settings: Mapping[str, Any],
+) -> Result:
+    """Judge files; whether kernels are compiled must be decided before the first of them is imported."""
+    if compile_kernels is None:
+        from stdiffeye.metrics.compiled import interpret_small
+
+        interpret_small(_pairs(human, systems))
+    from stdiffeye import metrics
+
+    result: Result = metrics.evaluate(human, systems, **settings)
+    return result
 
 
 def stats(
@@ -345,6 +374,16 @@ def read(gaze: File | Sequence[Trial], human: Sequence[Trial] = (), split: str |
     from stdiffeye.io.predictions import is_prediction_file, read_predictions
 
     return read_predictions(gaze, human) if human and is_prediction_file(gaze) else read_trials(gaze, split)
+
+
+def _pairs(human: Sequence[Trial], systems: Mapping[str, Sequence[Trial]]) -> int:
+    """About how many pairs of scanpaths an evaluation scores: humans shuffled eight times are most of them."""
+    from stdiffeye.gaze.types import by_stimulus
+
+    viewers = {key: len(some) for key, some in by_stimulus(human).items()}
+    own = sum(14 * count**2 for count in viewers.values())
+    samples = [(viewers.get(key, 0), len(some)) for one in systems.values() for key, some in by_stimulus(one).items()]
+    return own + sum(count * n + n**2 // 2 for count, n in samples)
 
 
 def _write_statistics(found: Statistics, out: Path) -> None:

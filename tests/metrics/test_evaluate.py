@@ -17,12 +17,12 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import write_scanpaths
-from stdiffeye.metrics import MAIN_METRICS, Evaluator, evaluate, gap_closed, read_clusters
+from stdiffeye.metrics import MAIN_METRICS, PROPER_METRICS, Evaluator, evaluate, gap_closed, read_clusters
 from stdiffeye.metrics.result import Estimate
 from stdiffeye.metrics.semantics import read_map
 from stdiffeye.metrics.tables import stated_gap
 
-DEFAULT = [name for name in MAIN_METRICS if not name.startswith("SSS")]
+DEFAULT = [name for name in (*MAIN_METRICS, *PROPER_METRICS) if not name.startswith("SSS")]
 
 
 def test_every_metric_goes_through_every_protocol_with_an_interval(make_trials) -> None:
@@ -332,7 +332,7 @@ def test_the_verb_writes_results_as_documented(files: Path, capsys: pytest.Captu
     results = json.loads(out.read_text())
     assert set(results["systems"]) == {"ours", "other", "human", "shuffled", "centre"}
     assert set(results["systems"]["ours"]) == {"crps", "mean", "best", "kld"}
-    assert set(results["systems"]["ours"]["crps"]) == set(MAIN_METRICS)
+    assert set(results["systems"]["ours"]["crps"]) == {*MAIN_METRICS, *PROPER_METRICS}
     one = results["systems"]["ours"]["crps"]["SSS_dur"]
     assert set(one) == {"value", "low", "high", "n", "undefined", "per_stimulus"}
     assert set(one["per_stimulus"]) == {f"{number}.jpg|" for number in range(4)}

@@ -26,6 +26,8 @@ class Budget:
     """Data sets, as osie,doves; by default the experiment's own."""
     systems: tuple[str, ...] = ()
     """likelihood: only these systems, as freeview,deepgaze3; by default all."""
+    models: tuple[str, ...] = ()
+    """Where shipped models are scored: only these."""
     samples: int = 15
     """Generated per stimulus."""
     rates: tuple[float, ...] | None = None
@@ -40,7 +42,7 @@ class Budget:
     def __post_init__(self) -> None:
         if self.jobs < 1:
             raise InputError(f"--jobs must be 1 or more, got {self.jobs}")
-        for field in ("sets", "systems"):
+        for field in ("sets", "systems", "models"):
             names = tuple(name for words in getattr(self, field) for name in words.split(",") if name)
             object.__setattr__(self, field, names)
 
@@ -81,6 +83,8 @@ EXPERIMENTS: dict[str, ExperimentEntry] = {
     "lifting-constants": ExperimentEntry("constants of the lift and its round trip", "docs/lifting.md"),
     "path-code": ExperimentEntry("constants of the path code and what it loses", "docs/path-code.md"),
     "figure3": ExperimentEntry("four generators under four protocols: why CRPS", "docs/crps.md", needs_data=False),
+    "splits": ExperimentEntry("the frozen splits of the package", "docs/how-to/report.md"),
+    "proper": ExperimentEntry("under which metrics CRPS is proper", "docs/explanation/crps.md"),
     "models": ExperimentEntry("the shipped models on the test splits, into their cards", "docs/results/models.md"),
     "modalities": ExperimentEntry(
         "joint, trajectory-only, scanpath-only and coarse to fine, equal budgets", "docs/results/modalities.md"
@@ -171,9 +175,11 @@ def _training_experiment(name: str) -> TrainingExperiment:
         likelihood_table,
         modalities,
         path_code_fit,
+        proper_metrics,
         qualitative,
         saccade_statistics,
         shipped_models,
+        split_files,
         table1,
     )
 
@@ -183,7 +189,9 @@ def _training_experiment(name: str) -> TrainingExperiment:
         "modalities": modalities,
         "models": shipped_models,
         "path-code": path_code_fit,
+        "proper": proper_metrics,
         "qualitative": qualitative,
+        "splits": split_files,
         "statistics": saccade_statistics,
         "table1": table1,
     }

@@ -23,6 +23,8 @@ import numpy as np
 
 from stdiffeye.arrays import Floats
 from stdiffeye.benchmark.figure3_drawing import save_figure3
+from stdiffeye.benchmark.protocol_orders import SAMPLES as SAMPLES_OF_SYSTEMS
+from stdiffeye.benchmark.protocol_orders import rank_correlations, read_values, to_markdown
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Frame, Scanpath, Trial
 from stdiffeye.metrics import PROTOCOLS, evaluate
@@ -104,7 +106,7 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
     """Write the report `out` and the figure beside it, as PNG and PDF; `data` is not needed."""
     found = figure3()
     save_figure3(found, out.with_suffix(""))
-    write_text(out, _report(found, out.stem) + "\n")
+    write_text(out, _report(found, out.stem) + _orders(out.with_name("results") / "table1.csv") + "\n")
     if not quiet:
         print(found.to_markdown())
     return out
@@ -147,6 +149,28 @@ def _report(found: Figure3, name: str) -> str:
         samples=SAMPLES,
         few=FEW_SAMPLES,
     )
+
+
+_ORDERS = """
+
+## Real systems
+
+Do the protocols order real systems alike? From the [table of systems](results/table1.md): Spearman's correlation of the
+order by each protocol with that by fair CRPS. Means over the metrics, with 95 % intervals by resampling the systems.
+Fair CRPS is computed from the table's mean and CRPS: they differ by half the mean distance among the {samples} samples.
+
+{table}
+"""
+
+
+def _orders(path: Path) -> str:
+    """How the protocols order the systems of the committed table; "" where there is none beside the page."""
+    if not path.is_file():
+        return ""
+    values = read_values(path)
+    systems = len({name for column in values.values() for name in column["crps"]})
+    table = to_markdown(rank_correlations(values), systems)
+    return _ORDERS.format(table=table, samples=SAMPLES_OF_SYSTEMS).rstrip()
 
 
 def _score(truth: Floats, points: Mapping[str, Floats], estimator: str, samples: int) -> dict[str, dict[str, float]]:

@@ -17,7 +17,7 @@ HEAD = """# Joint, single or coarse to fine: {sets}
 
 Made by `stdiffeye reproduce modalities --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}: every system
 was trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features,
-and drew {samples} samples one by one for each picture of the test split. Trajectories are reduced to scanpaths by
+and generated {samples} independent samples for each picture of the test split. Trajectories are reduced to scanpaths by
 Judd's rule. *ScanDiff* is scanpath only, *DiffEye* a U-Net over trajectories alone, *ours* coarse to fine. {search}
 Where a set has no raw samples (all but DOVES), joint, trajectory only and DiffEye learn from lifted (synthesised) ones.
 These are our data and our budget, not the paper's.

@@ -12,9 +12,9 @@ import numpy as np
 
 from stdiffeye.errors import InputError
 from stdiffeye.metrics import Result
-from stdiffeye.metrics.result import GAP, Estimate
-from stdiffeye.metrics.spec import MAIN_METRICS, METRICS
-from stdiffeye.metrics.tables import ABSENT, DECIMALS, columns, rank
+from stdiffeye.metrics.result import GAP, Difference, Estimate
+from stdiffeye.metrics.spec import MAIN_METRICS, METRICS, PROPER_METRICS
+from stdiffeye.metrics.tables import ABSENT, DECIMALS, columns, rank, stated_gap
 
 TITLES = {"crps": "CRPS (Table 1)", "mean": "mean (Table 4)", "best": "best-of-N (Table 5)", "kld": "KLD (Table 6)"}
 """Protocol → what it is called, and the paper's table that has it."""
@@ -34,7 +34,7 @@ class TableBlock:
 def metrics_of(blocks: Sequence[TableBlock], protocol: str) -> list[str]:
     """The columns: metrics that any block has, in the paper's order."""
     present = {metric for block in blocks for metric in columns(block.result, protocol)}
-    return [metric for metric in MAIN_METRICS if metric in present]
+    return [metric for metric in (*MAIN_METRICS, *PROPER_METRICS) if metric in present]
 
 
 def markdown(blocks: Sequence[TableBlock], protocol: str) -> str:
@@ -106,14 +106,42 @@ def block_header() -> list[str]:
 
 
 def gap_table(blocks: Sequence[TableBlock]) -> str:
-    """Gap closed by CRPS, mean over metrics, with its interval: one row per system, one column per block."""
+    """Gap closed by CRPS, mean over metrics, where it is decidable: one row per system, one column per block."""
     names = list(dict.fromkeys(name for block in blocks for name in block.result.gap_closed))
-    head = ["gap closed (CRPS)", *(f"{block.dataset}, {block.comparison.lower()}" for block in blocks)]
-    lines = [head, ["---", *["---:"] * len(blocks)]]
+    fair = all(block.result.settings["estimator"] == "fair" for block in blocks)
+    title = "gap closed (fair CRPS)" if fair else "gap closed (CRPS)"
+    lines = [[title, *(_counted(block) for block in blocks)], ["---", *["---:"] * len(blocks)]]
     for name in names:
         found = [block.result.gap_closed.get(name, {}).get("crps", {}).get("mean") for block in blocks]
-        lines.append([name, *(_percent(one) for one in found)])
+        lines.append([name, *(ABSENT if one is None else stated_gap(one) for one in found)])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def difference_table(blocks: Sequence[TableBlock]) -> str:
+    """CRPS of every system minus that of people, paired over pictures, with 95 % intervals; and people's own scores."""
+    metrics = metrics_of(blocks, "crps")
+    lines = [["set", "CRPS of", *(_title(metric, "crps") for metric in metrics)], ["---"] * 2 + ["---:"] * len(metrics)]
+    for block in blocks:
+        for row, words in (("human", "people"), ("shuffled", "people on other pictures")):
+            values = [block.result.value(row, "crps", metric) for metric in metrics]
+            lines.append([_counted(block), words, *(ABSENT if math.isnan(x) else f"{x:.{DECIMALS}f}" for x in values)])
+        apart = {(one.first, one.metric): one for one in block.result.to_references if one.second == "human"}
+        for name in block.result.gap_closed:
+            cells = [_signed(apart.get((name, metric))) for metric in metrics]
+            lines.append([block.dataset, f"{name} − people", *cells])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _counted(block: TableBlock) -> str:
+    """A block's name with the counts of pictures and viewers."""
+    counts = f"{len(block.result.stimuli)} × {block.result.viewers:.3g} viewers"
+    return f"{block.dataset}, {block.comparison.lower()}, {counts}"
+
+
+def _signed(one: Difference | None) -> str:
+    if one is None or math.isnan(one.value):
+        return ABSENT
+    return f"{one.value:+z.3g}<br><small>{one.low:z.3g} to {one.high:z.3g}</small>"
 
 
 def decided(result: Result, one: str, other: str, protocol: str = "crps") -> tuple[float, bool | None]:
@@ -162,12 +190,6 @@ def _interval(one: Estimate) -> str:
     if math.isnan(one.low):
         return ""
     return f"<br><small>{one.low:.{DECIMALS}f} to {one.high:.{DECIMALS}f}</small>"
-
-
-def _percent(one: Estimate | None) -> str:
-    if one is None or math.isnan(one.value):
-        return ABSENT
-    return f"{100 * one.value:.0f} % ({100 * one.low:.0f} to {100 * one.high:.0f})"
 
 
 def _title(metric: str, protocol: str) -> str:

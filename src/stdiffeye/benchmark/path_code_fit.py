@@ -10,7 +10,7 @@ import numpy as np
 
 from stdiffeye.arrays import Floats
 from stdiffeye.benchmark import Budget
-from stdiffeye.benchmark.scoring import markdown_table
+from stdiffeye.benchmark.model_report import markdown_table
 from stdiffeye.benchmark.systems_table import stores_of
 from stdiffeye.data.store import Store
 from stdiffeye.files import write_text

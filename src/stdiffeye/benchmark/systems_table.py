@@ -6,7 +6,6 @@ Everything is kept under `budget.work` (stores, features, runs, gaze), so that a
 from __future__ import annotations
 
 import hashlib
-import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from contextlib import nullcontext
@@ -18,7 +17,7 @@ from pathlib import Path
 from stdiffeye.benchmark import Budget
 from stdiffeye.benchmark.learning_rates import RateSearch, search_rates, was_searched
 from stdiffeye.data.preparation import prepare
-from stdiffeye.data.store import Store
+from stdiffeye.data.store import Store, is_store
 from stdiffeye.encoders import features
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial, extract
@@ -30,10 +29,10 @@ from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics import Result, evaluate
 from stdiffeye.processes import workers
 from stdiffeye.progress import track
-from stdiffeye.systems.presets import load_preset
+from stdiffeye.systems.presets import load_preset, parse_yaml
 from stdiffeye.systems.saliency_sampler import SaliencySampler
 from stdiffeye.training.run import RUN_FILE, train
-from stdiffeye.version import __version__
+from stdiffeye.version import commit
 
 FOLDERS = {"coco-search18-tp": "coco_search18"}
 
@@ -66,19 +65,32 @@ class BenchmarkResult:
     """BenchmarkEntry → what the search for its learning rate found, where one was made."""
     absent: tuple[str, ...] = ()
     """Entries that have nothing to learn from in this set."""
+    fair: Result | None = None
+    """Fair CRPS alone, which leads the page."""
+    trained_by: dict[str, str] = field(default_factory=dict)
+    """BenchmarkEntry → preset and commit that its run recorded."""
     trajectories: Result | None = None
     """Systems that draw samples, both sides reduced to fixations by the same rule; None where there is no raw gaze."""
 
 
 def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[str, Store]:
-    """Prepared stores of these sets, made where missing."""
-    found = {}
+    """Prepared stores of these sets: those that lie in `data`, under whatever name; others are made where missing."""
+    there, found = prepared_in(data), {}
     for name in sets:
+        if name in there:
+            found[name] = there[name]
+            continue
         source = data / FOLDERS.get(name, name)
         if not source.is_dir():
             raise InputError(f"there is no {source}: expected the data set {name!r} there")
         found[name] = prepare(name, source, work / "stores" / name, quiet=quiet)
     return found
+
+
+def prepared_in(folder: Path) -> dict[str, Store]:
+    """Data set → its store, of the stores that lie in a folder."""
+    inside = [Store.open(path) for path in sorted(folder.iterdir()) if is_store(path)] if folder.is_dir() else []
+    return {store.dataset: store for store in inside}
 
 
 def stores_for(
@@ -105,7 +117,24 @@ def score_entries(
     minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in entries}
     moving = {one.name: gaze[one.name] for one in entries if one.lifts}
     trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
-    return BenchmarkResult(store.dataset, evaluate(human, gaze, compare=True), minutes, rates, absent, trajectories)
+    return BenchmarkResult(
+        store.dataset,
+        evaluate(human, gaze, compare=True),
+        minutes,
+        rates,
+        absent,
+        evaluate(human, gaze, protocols=("crps",), estimator="fair", compare=True),
+        {one.name: trained_by(run_folder(one, store, budget)) for one in entries if not one.borrows},
+        trajectories,
+    )
+
+
+def trained_by(run: Path) -> str:
+    """The preset and the commit that a run or a model recorded, in words."""
+    made = parse_yaml((run / RUN_FILE).read_text(encoding="utf-8"), str(run / RUN_FILE)).get("made", {})
+    preset, trained_at = made.get("preset"), made.get("commit")
+    said = f"preset `{preset}`" if preset else "a preset that was not recorded"
+    return f"{said}, commit {trained_at}" if trained_at else f"{said}, commit not recorded"
 
 
 def gaze_of(
@@ -209,7 +238,7 @@ def made(budget: Budget, stores: Sequence[Store]) -> dict[str, str | float]:
         "minutes": budget.minutes,
         "samples": budget.samples,
         "day": date.today().isoformat(),
-        "commit": _commit(),
+        "commit": commit(),
         "search": _search(budget),
     }
 
@@ -222,14 +251,6 @@ def _search(budget: Budget) -> str:
         f"Before that, {len(budget.search_rates)} learning rates had {each:g} minutes each on validation of one set, "
         "and up to two more beyond the best where that was the highest or lowest."
     )
-
-
-def _commit() -> str:
-    """The commit that this is, or the version where there is none."""
-    done = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
-    )
-    return done.stdout.strip() or f"of version {__version__}"
 
 
 def _lender(one: BenchmarkEntry, by_name: dict[str, BenchmarkEntry]) -> BenchmarkEntry:

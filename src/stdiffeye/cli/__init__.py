@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "prepare": "a data set in, a store for training out",
     "info": "describe any recording, gaze file, data set or store",
     "evaluate": "human and generated gaze in, a table with intervals out",
+    "leaderboard": "results of one frozen split in, a page of tables out",
     "train": "stores in, a run out",
     "export": "a run in, a small model out",
     "features": "look at pictures once and keep what was seen",
@@ -99,6 +100,7 @@ def verb_modules() -> dict[str, ModuleType]:
         generate,
         info,
         join,
+        leaderboard,
         models,
         plot,
         prepare,
@@ -113,7 +115,7 @@ def verb_modules() -> dict[str, ModuleType]:
 
     modules = (
         *(animate, aoi, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
-        *(info, join, models, plot, prepare, replay, reproduce, serve, slurm, stats, train, verify),
+        *(info, join, leaderboard, models, plot, prepare, replay, reproduce, serve, slurm, stats, train, verify),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 

@@ -26,7 +26,7 @@ class EvaluateArgs:
     generated: Annotated[tuple[str, ...], arg(metavar="A=FILE …")] = ()
     """NAME=FILE of each system, several samples of each stimulus in it; or NAME=MODEL, a run or a shipped one."""
     metrics: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
-    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur, or variants as sed-5; by default all that apply."""
+    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur KTD, or variants as sed-5; by default all that apply."""
     protocols: Annotated[tuple[Literal["crps", "mean", "best", "kld"], ...], arg(metavar="NAME …")] = (
         "crps",
         "mean",
@@ -56,6 +56,8 @@ class EvaluateArgs:
     """Cut scanpaths to this many."""
     split: Annotated[str | None, arg(metavar="SPLIT", help_behavior_hint="")] = None
     """Only this split of the humans (train, validation, test)."""
+    split_id: Annotated[str | None, arg(metavar="SET@HASH", help_behavior_hint="")] = None
+    """A frozen split: exactly its stimuli and viewers, anything else is refused."""
     per_stimulus: bool = False
     """Also write the value of every stimulus."""
     likelihood: bool = False
@@ -87,6 +89,7 @@ def run(args: EvaluateArgs) -> int:
         args.human,
         named_files(args.generated),
         split=args.split,
+        split_id=args.split_id,
         compare=args.compare,
         clusters=args.clusters,
         semantics=args.semantics,
@@ -103,6 +106,7 @@ def run(args: EvaluateArgs) -> int:
         viewers=args.viewers,
         samples=args.samples,
         quiet=args.quiet or args.json,
+        compile_kernels=None,
     )
     written = result.save(args.out, args.per_stimulus)
     if args.save_clusters is not None:

@@ -7,6 +7,8 @@ Example: stdiffeye reproduce figure3 --out why-crps.md
   extractors          three fixation extractors against two experts (needs lund2013)
   lifting-constants   constants of the lift and its round trip (needs doves, lund2013, osie)
   path-code           constants of the path code and what it loses (needs doves)
+  splits              the frozen splits of the package, addressed by content
+  proper              under which metrics CRPS is proper: eigenvalues over human scanpaths
   models              the shipped models on the test splits, into their cards
   modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
   table1              every system of the paper's tables, four protocols: trains each for --minutes

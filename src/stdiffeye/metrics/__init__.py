@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "MAIN_METRICS",
     "METRICS",
+    "PROPER_METRICS",
     "PROTOCOLS",
     "REFERENCES",
     "Difference",
@@ -50,7 +51,7 @@ def __getattr__(name: str) -> Any:
             from stdiffeye.metrics import settings as home
         case "Evaluator" | "gap_closed":
             from stdiffeye.metrics import gap as home
-        case "METRICS" | "MAIN_METRICS" | "MetricSpec":
+        case "METRICS" | "MAIN_METRICS" | "PROPER_METRICS" | "MetricSpec":
             from stdiffeye.metrics import spec as home
         case "Difference" | "Estimate" | "Result":
             from stdiffeye.metrics import result as home

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from stdiffeye.arrays import Floats, Ints
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
+from stdiffeye.metrics.compiled import kernel
 from stdiffeye.metrics.paths import PackedScanpaths
 from stdiffeye.metrics.symbols import nearest_centre
 from stdiffeye.processes import threads_available
@@ -93,18 +93,11 @@ def best_centres(xy_px: Floats, first: Ints) -> Floats:
     return best
 
 
-@njit(cache=True, nogil=True)
 def neighbour_distance(xy_px: Floats, rank: int) -> float:
     """Return the mean distance of the points to their `rank`-th nearest point; the point itself is the first."""
-    n = len(xy_px)
-    total = 0.0
-    distance = np.empty(n)
-    for i in range(n):
-        for j in range(n):
-            dx, dy = xy_px[i, 0] - xy_px[j, 0], xy_px[i, 1] - xy_px[j, 1]
-            distance[j] = dx * dx + dy * dy
-        total += np.sqrt(np.partition(distance, rank - 1)[rank - 1])
-    return total / n
+    dx, dy = (np.subtract.outer(xy_px[:, axis], xy_px[:, axis]) for axis in (0, 1))
+    nearest = np.partition(dx * dx + dy * dy, rank - 1, axis=1)[:, rank - 1]
+    return float(np.cumsum(np.sqrt(nearest))[-1]) / len(xy_px)  # summed in order, as the references do
 
 
 def mean_shift(xy_px: Floats, bandwidth_px: float) -> Floats:
@@ -133,7 +126,7 @@ def mean_shift(xy_px: Floats, bandwidth_px: float) -> Floats:
     return _thin(arrived[order], bandwidth_px)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _climb(xy_px: Floats, bandwidth_px: float) -> tuple[Floats, Ints]:
     n = len(xy_px)
     arrived = xy_px.copy()
@@ -159,7 +152,7 @@ def _climb(xy_px: Floats, bandwidth_px: float) -> tuple[Floats, Ints]:
     return arrived, population
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _thin(centres: Floats, bandwidth_px: float) -> Floats:
     keep = np.ones(len(centres), dtype=np.bool_)
     for i in range(len(centres)):

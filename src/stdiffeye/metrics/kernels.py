@@ -15,10 +15,10 @@ the compiler vectorises them. Wide sums stay in float64: 1500 × 1500 cells must
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from stdiffeye.arrays import Floats, Ints
+from stdiffeye.metrics.compiled import kernel
 
 FAR = 1e30  # stands for infinity, which would disable vectorised minima
 LONG = 48  # from this many points on, anti-diagonals win
@@ -30,7 +30,7 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TOP = np.uint64(63)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def warp(a: Floats, b: Floats, want_sum: bool, want_max: bool) -> tuple[float, float]:
     """Dynamic time warping (sum along the cheapest path) and discrete Fréchet (its bottleneck), px."""
     if min(len(a), len(b)) >= LONG:
@@ -38,7 +38,7 @@ def warp(a: Floats, b: Floats, want_sum: bool, want_max: bool) -> tuple[float, f
     return _warp_rows(a, b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _warp_rows(a: Floats, b: Floats) -> tuple[float, float]:
     m = len(b)
     total = np.full(m + 1, FAR)
@@ -64,7 +64,7 @@ def _warp_rows(a: Floats, b: Floats) -> tuple[float, float]:
     return total[m], worst[m]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _warp_diagonals(a: Floats, b: Floats, want_sum: bool, want_max: bool) -> tuple[float, float]:
     """Cells (i, j) with i + j = s, kept by i; `b` is reversed so that both sides are read forwards."""
     n, m = len(a), len(b)
@@ -88,14 +88,14 @@ def _warp_diagonals(a: Floats, b: Floats, want_sum: bool, want_max: bool) -> tup
     return total[end, n], worst[end, n]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _diagonal_distances(ax: Floats, ay: Floats, bx: Floats, by: Floats, out: Floats) -> None:
     for r in range(len(ax)):
         dx, dy = ax[r] - bx[r], ay[r] - by[r]
         out[r] = np.sqrt(dx * dx + dy * dy)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _sum_step(d: Floats, now: Floats, last: Floats, before: Floats, low: int, high: int) -> None:
     up, left, diagonal, out = last[low:high], last[low + 1 : high + 1], before[low:high], now[low + 1 : high + 1]
     for r in range(high - low):
@@ -107,7 +107,7 @@ def _sum_step(d: Floats, now: Floats, last: Floats, before: Floats, low: int, hi
         now[high + 1] = FAR
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _max_step(d: Floats, now: Floats, last: Floats, before: Floats, low: int, high: int) -> None:
     up, left, diagonal, out = last[low:high], last[low + 1 : high + 1], before[low:high], now[low + 1 : high + 1]
     for r in range(high - low):
@@ -119,7 +119,7 @@ def _max_step(d: Floats, now: Floats, last: Floats, before: Floats, low: int, hi
         now[high + 1] = FAR
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def window_distance(a: Floats, b: Floats, k: int, frobenius: bool) -> float:
     """Mean over the windows of `b` of the distance to the nearest window of `a`, divided by k; NaN if too short."""
     n, m = len(a) - k + 1, len(b) - k + 1
@@ -141,7 +141,7 @@ def window_distance(a: Floats, b: Floats, k: int, frobenius: bool) -> float:
     return total / (m * k)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def scaled_window_distance(a: Floats, b: Floats) -> tuple[float, float]:
     """Mean over k = 1 … min(n, m) of the window distance t_k (`sum` kind), and of exp(−t_k)."""
     n, m = len(a), len(b)
@@ -167,7 +167,7 @@ def scaled_window_distance(a: Floats, b: Floats) -> tuple[float, float]:
     return distance / largest, similarity / largest
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _match_table(pattern: Ints, symbols: int) -> NDArray[np.uint64]:
     """(symbols, words) bit i of word w says that pattern[64 w + i] is the symbol."""
     table = np.zeros((symbols, (len(pattern) + WORD - 1) // WORD), dtype=np.uint64)
@@ -176,7 +176,7 @@ def _match_table(pattern: Ints, symbols: int) -> NDArray[np.uint64]:
     return table
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def edit_distance(a: Ints, b: Ints, symbols: int) -> int:
     """Levenshtein distance with unit costs; columns as bit vectors of vertical differences (Hyyrö 2003)."""
     if len(a) == 0 or len(b) == 0:
@@ -207,7 +207,7 @@ def edit_distance(a: Ints, b: Ints, symbols: int) -> int:
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
     """Length of the longest common subsequence: the zeros of a bit vector, one addition per symbol (Hyyrö 2004)."""
     if len(a) == 0 or len(b) == 0:
@@ -230,7 +230,15 @@ def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
     return zeros
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+def align_by_rows(a: Ints, b: Ints, substitution: Floats) -> float:
+    """What `align` computes, a row at a time in numpy."""
+    best = np.zeros(len(b) + 1)
+    for symbol in a:
+        best[1:] = np.maximum.accumulate(np.maximum(best[1:], best[:-1] + substitution[symbol, b]))
+    return float(best[-1])
+
+
+@kernel(align_by_rows, error_model="numpy")
 def align(a: Ints, b: Ints, substitution: Floats) -> float:
     """Best Needleman–Wunsch score with free gaps, F(i, j) = max(F(i, j−1), F(i−1, j), F(i−1, j−1) + s).
 

@@ -21,14 +21,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from stdiffeye.arrays import Floats
+from stdiffeye.metrics.compiled import kernel
 from stdiffeye.metrics.pairs import Pairs, Stretch, over
 from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths
 
 SHORTEST = 3
-SORT_BY_TRANSPOSITION = 64  # longer lists are left to numpy
+SORT_BY_TRANSPOSITION = 64  # longer lists are sorted by Shell's method, lane by lane
 LANES = 8  # the five dimensions, filled up to two vector registers
 DIMENSIONS = ("vector", "direction", "length", "position", "duration")
 
@@ -87,7 +87,7 @@ def saccades(paths: PackedScanpaths) -> Saccades:
     return paths.derived("saccades", make)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _many(one: Saccades, other: Saccades, stretch: Stretch, diagonal_px: float, out: Floats) -> None:
     first_a, first_b, a, b, start, stop = stretch
     longest_a = longest_b = SHORTEST
@@ -107,7 +107,7 @@ def _many(one: Saccades, other: Saccades, stretch: Stretch, diagonal_px: float, 
         _similarities(apart, cells, diagonal_px, out, p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _fill_costs(u: Floats, v: Floats, i0: int, j0: int, n: int, m: int, cost: Floats) -> None:
     """cost[i + 1, j + 1] of the cheapest monotone alignment up to saccades i and j, with a border of infinities."""
     for j in range(m + 1):
@@ -126,7 +126,7 @@ def _fill_costs(u: Floats, v: Floats, i0: int, j0: int, n: int, m: int, cost: Fl
             cost[i + 1, j + 1] = left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _walk_back(one: Saccades, other: Saccades, i0: int, j0: int, n: int, m: int, cost: Floats, apart: Floats) -> int:
     """From the last cell back to the first, writing the differences of the aligned saccades to `apart`."""
     i, j, cells = n, m, 0
@@ -144,7 +144,7 @@ def _walk_back(one: Saccades, other: Saccades, i0: int, j0: int, n: int, m: int,
     return cells
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _compare(one: Saccades, other: Saccades, i: int, j: int, apart: Floats, cell: int) -> None:
     dx, dy = one.step_px[i, 0] - other.step_px[j, 0], one.step_px[i, 1] - other.step_px[j, 1]
     apart[cell, 0] = np.sqrt(dx * dx + dy * dy)
@@ -157,7 +157,7 @@ def _compare(one: Saccades, other: Saccades, i: int, j: int, apart: Floats, cell
     apart[cell, 4] = 0.0 if s == t else abs(s - t) / max(s, t)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _similarities(apart: Floats, cells: int, diagonal_px: float, out: Floats, p: int) -> None:
     _sort_lanes(apart, cells)
     low, high = (cells - 1) // 2, cells // 2
@@ -171,15 +171,28 @@ def _similarities(apart: Floats, cells: int, diagonal_px: float, out: Floats, p:
     out[p, 6] = (vector + direction + length + position) / 4
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+def sort_by_numpy(apart: Floats, cells: int) -> None:
+    """What `_sort_lanes` does, without compilation."""
+    apart[:cells].sort(axis=0)
+
+
+@kernel(sort_by_numpy, error_model="numpy")
 def _sort_lanes(apart: Floats, cells: int) -> None:
     """Sort the five columns at once by odd-even transposition: no branch depends on a value, so it vectorises.
 
     A column of NaN (unknown durations are unknown throughout a path) stays a column of NaN.
     """
     if cells > SORT_BY_TRANSPOSITION:
-        for lane in range(LANES):
-            apart[:cells, lane] = np.sort(apart[:cells, lane])
+        gap = cells // 2
+        while gap > 0:
+            for c in range(gap, cells):
+                for lane in range(LANES):
+                    value, at = apart[c, lane], c
+                    while at >= gap and apart[at - gap, lane] > value:
+                        apart[at, lane] = apart[at - gap, lane]
+                        at -= gap
+                    apart[at, lane] = value
+            gap //= 2
         return
     for turn in range(cells):
         for c in range(turn % 2, cells - 1, 2):

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from stdiffeye.arrays import Floats, Ints
+from stdiffeye.metrics.compiled import kernel
 from stdiffeye.metrics.kernels import (
     align,
     common_subsequence,
@@ -68,7 +68,8 @@ def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callabl
     out = np.empty((len(pairs), columns))
 
     def task(start: int, stop: int) -> None:
-        fill((first_a, first_b, pairs.a, pairs.b, start, stop), out)
+        with np.errstate(over="ignore"):  # bit vectors wrap around
+            fill((first_a, first_b, pairs.a, pairs.b, start, stop), out)
 
     starts = range(0, len(pairs), PAIRS_PER_TASK)
     workers = min(threads_available(), len(starts))
@@ -80,7 +81,7 @@ def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callabl
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, want_max: bool, out: Floats) -> None:
     """Dynamic time warping and discrete Fréchet distance."""
     first_a, first_b, a, b, start, stop = stretch
@@ -90,7 +91,7 @@ def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, wan
         out[p, 0], out[p, 1] = warp(one, other, want_sum, want_max)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def many_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, k: int, frobenius: bool, out: Floats) -> None:
     """Time-delay embedding distance with windows of k."""
     first_a, first_b, a, b, start, stop = stretch
@@ -100,7 +101,7 @@ def many_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, k: int, frobenius
         out[p, 0] = window_distance(one, other, k, frobenius)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def many_scaled_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Floats) -> None:
     """Scaled time-delay embedding: distance, similarity."""
     first_a, first_b, a, b, start, stop = stretch
@@ -110,7 +111,7 @@ def many_scaled_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Float
         out[p, 0], out[p, 1] = scaled_window_distance(one, other)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
     """Levenshtein distance."""
     first_a, first_b, a, b, start, stop = stretch
@@ -120,7 +121,7 @@ def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out
         out[p, 0] = edit_distance(one, other, symbols)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
     """Longest common subsequence / the longer length, NaN for two empty strings.
 
@@ -134,7 +135,7 @@ def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: i
         out[p, 0] = np.float32(common_subsequence(one, other, symbols) / max(len(one), len(other)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def many_alignments(
     codes_a: Ints, codes_b: Ints, stretch: Stretch, substitution: Floats, scale: float, out: Floats
 ) -> None:

@@ -11,7 +11,7 @@ With human scanpaths x_1 … x_I and generated ones y_1 … y_J (the ensemble) o
   five dimensions.
 
 Similarities use the same formulas, and larger is better: CRPS_sim = ½ − CRPS(1 − s). CRPS is a proper score only for
-distances of negative type, which is not guaranteed for LD, DTW, TDE and 1 − SM.
+distances of negative type (`negative_type.py`): KTD by construction, the others not in general.
 
 Undefined scores (NaN) are left out of every mean; a stimulus without any has weight 0.
 

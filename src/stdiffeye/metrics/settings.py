@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from stdiffeye.errors import InputError
 from stdiffeye.metrics.protocols import PROTOCOLS, Estimator
-from stdiffeye.metrics.spec import MAIN_METRICS, METRICS, MetricSpec, specs
+from stdiffeye.metrics.spec import MAIN_METRICS, METRICS, PROPER_METRICS, MetricSpec, specs
 from stdiffeye.metrics.stimuli import Mode
 
 Average = Literal["stimulus", "pooled"]
@@ -21,7 +21,7 @@ class EvaluationSettings:
     Attributes
     ----------
     metrics : tuple of str or None
-        Names in `METRICS`; by default all of `MAIN_METRICS` that the mode and the given files allow.
+        Names in `METRICS`; by default `MAIN_METRICS` and `PROPER_METRICS`, as far as mode and files allow.
     protocols : tuple of str
         Of "crps", "mean", "best", "kld".
     estimator : {"printed", "fair"}
@@ -83,7 +83,7 @@ class EvaluationSettings:
             if unfit:
                 raise InputError(f"{', '.join(unfit)} are not defined on raw samples; use --trajectories extracted")
             return chosen
-        chosen = specs(MAIN_METRICS)
+        chosen = specs((*MAIN_METRICS, *PROPER_METRICS))
         return [
             spec
             for spec in chosen

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
-from stdiffeye.metrics import edit, embedding, multimatch, scanmatch, sequence, warping
+from stdiffeye.metrics import edit, embedding, kernel_distance, multimatch, scanmatch, sequence, warping
 from stdiffeye.metrics.pairs import Pairs
 from stdiffeye.metrics.paths import PackedScanpaths
 
@@ -133,6 +133,7 @@ _ALL = [
         needs_duration=True,
         needs_semantics=True,
     ),
+    MetricSpec("KTD", "KTD", "lower", "KTD", _plain(kernel_distance.score)),
     MetricSpec("sed-5", "SED 5×5", "lower", "sed-5", _plain(edit.score_grid, cells=5), on_samples=True),
     MetricSpec("sed-10", "SED 10×10", "lower", "sed-10", _plain(edit.score_grid, cells=10), on_samples=True),
     MetricSpec("TDE_sum", "TDE sum", "lower", "TDE_sum", _plain(embedding.score, frobenius=False), symmetric=False),
@@ -156,6 +157,8 @@ _ALL = [
 
 METRICS: dict[str, MetricSpec] = {spec.name: spec for spec in _ALL}
 MAIN_METRICS = ("LD", "DFD", "DTW", "TDE", "MM", "SM", "SM_dur", "SS", "SS_dur", "SSS", "SSS_dur")
+PROPER_METRICS = ("KTD",)
+"""Metrics under which CRPS is proper by construction; reported beside the main ones."""
 
 
 def specs(names: Iterable[str]) -> list[MetricSpec]:

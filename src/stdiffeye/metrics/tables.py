@@ -183,7 +183,8 @@ def _head(result: Result) -> str:
     fair = ", fair CRPS" if result.settings["estimator"] == "fair" else ""
     viewers = "" if math.isnan(result.viewers) else f" × {result.viewers:.3g} viewers"
     counts = f"{len(result.stimuli)} stimuli{viewers}"
-    return f"{mode}{rate} comparison on {counts}, 512×384 px{first}, {average}{fair}{compat}"
+    frozen = f"{result.settings['split_id']}: " if result.settings.get("split_id") else ""
+    return f"{frozen}{mode}{rate} comparison on {counts}, 512×384 px{first}, {average}{fair}{compat}"
 
 
 def _gaps(result: Result, protocol: str) -> str:

@@ -45,7 +45,7 @@ from stdiffeye.training.checkpoint import load_weights
 from stdiffeye.training.loop import Setting, fit
 from stdiffeye.training.shipped import RUN_FILE, find_model, models_folder
 from stdiffeye.training.validation import validator
-from stdiffeye.version import __version__
+from stdiffeye.version import __version__, commit
 
 ENCODER_FILE = "encoder.safetensors"
 
@@ -270,7 +270,7 @@ def _recorded_s(store: Store) -> float:
 def _write_run(
     out: Path, config: SystemConfig, preset: str, stores: Sequence[Store], notes: Sequence[str] = ()
 ) -> None:
-    made: dict[str, Any] = {"by": f"stdiffeye {__version__}", "preset": str(preset)}
+    made: dict[str, Any] = {"by": f"stdiffeye {__version__}", "commit": commit(), "preset": str(preset)}
     made["stores"] = [{"dataset": store.dataset, "trials": len(store)} for store in stores]
     made["targets"] = sorted({task for store in stores for task in store.words["task"] if task})
     if notes:
