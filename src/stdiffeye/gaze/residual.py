@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from stdiffeye.arrays import Floats, Points
 from stdiffeye.gaze._scale import px_per_degree_of
@@ -68,6 +67,8 @@ def trajectory_condition(
 
     `vigour` is one number for each saccade (usual ones by default); saccades too small to tell have none.
     """
+    from scipy.ndimage import maximum_filter1d, uniform_filter1d  # late: scipy is a tenth of the time to load a model
+
     skeleton = skeleton_of(scanpath, rate_hz, px_per_degree)
     velocity = _velocity(skeleton.xy_px, rate_hz) / px_per_degree_of(scanpath.frame, px_per_degree)
     width = 2 * round(SMOOTHING_MS / 1000 * rate_hz / 2) + 1

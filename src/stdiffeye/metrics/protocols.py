@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stdiffeye.arrays import Floats, Ints
 from stdiffeye.metrics.pairs import Pairs
@@ -264,7 +265,7 @@ class Histograms:
         Counts of human–human and of human–generated scores, per component of the metric, stimulus and bin.
     """
 
-    counts: Floats
+    counts: NDArray[Any]
 
     @property
     def stimuli(self) -> int:
@@ -342,12 +343,14 @@ def _extremes(*values: Floats) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _counts(values: Floats, stimulus: Ints, stimuli: int, low: float, high: float) -> Floats:
+def _counts(values: Floats, stimulus: Ints, stimuli: int, low: float, high: float) -> NDArray[Any]:
     defined = ~np.isnan(values)
     values, stimulus = values[defined], stimulus[defined]
     edges = np.linspace(low, high, BINS + 1)
     bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, BINS - 1)
-    return np.bincount(stimulus * BINS + bins, minlength=stimuli * BINS).reshape(stimuli, BINS).astype(np.float64)
+    counts = np.bincount(stimulus * BINS + bins, minlength=stimuli * BINS).reshape(stimuli, BINS)
+    # As small as they can be: at a million stimuli these are the largest arrays of an evaluation.
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 def _best_by_human(spec: MetricSpec, values: Floats, human: Ints) -> Floats:
