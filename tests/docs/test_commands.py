@@ -28,8 +28,8 @@ from stdiffeye.training.shipped import models
 RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/crps.md"}
 # Pages whose Python runs here too; elsewhere it names things of the reader's own.
 PYTHON_RUNS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
-# Verbs that take hours or real data or do not end, and words of commands whose files cannot be made.
-ONLY_PARSED_VERBS = {"train", "serve"}
+# Verbs that take hours or real data, do not end or only print, and words of commands whose files cannot be made.
+ONLY_PARSED_VERBS = {"train", "serve", "slurm"}
 ONLY_PARSED_WORDS = {
     "sub01.edf": "SR Research's own format",
     "data/osie": "a public data set",
