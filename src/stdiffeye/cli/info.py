@@ -1,4 +1,4 @@
-"""Describe any recording, gaze file, data set or store: counts, rates, durations, losses, histograms.
+"""Describe any recording, gaze file, data set, store, run or model: counts, rates, losses, messages, histograms.
 
 Example: stdiffeye info recording.asc
          stdiffeye info stores/osie
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -23,17 +23,20 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 @dataclass
 class InfoArgs:
     path: tyro.conf.Positional[str]
-    """A recording, gaze file, BIDS folder or store; or the name of a data set (osie, doves, mit1003, …)."""
+    """A recording, gaze file, BIDS folder, store or run; or the name of a data set (osie, doves, …) or model."""
     source: tyro.conf.Positional[Path | None] = None
     """With the name of a data set: the folder to check for its files."""
+    screen: Annotated[str | None, tyro.conf.arg(metavar="WxH", help_behavior_hint="")] = None
+    """Screen size of a recording that does not say it, as WIDTHxHEIGHT in px."""
     json: bool = False
     """Print JSON."""
 
 
 def run(args: InfoArgs) -> int:
+    from stdiffeye.cli.fixations import parse_screen
     from stdiffeye.data.description import info
 
-    described = info(args.path, args.source)
+    described = info(args.path, args.source, parse_screen(args.screen, None))
     if args.json:
         print(json.dumps(described.as_dict(), indent=1, ensure_ascii=False))
     else:
@@ -43,6 +46,7 @@ def run(args: InfoArgs) -> int:
 
 def _show(described: Info) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console(highlight=False)
@@ -53,10 +57,17 @@ def _show(described: Info) -> None:
             table.add_row(key, _words(key, value))
     for key, counts in described.counts.items():
         if counts:
-            table.add_row(key, ", ".join(f"{name} {count:,}" for name, count in counts.items()))
+            table.add_row(key, escape((", " if len(counts) < 5 else "\n").join(_counted(counts))))
     console.print(table)
     for histogram in described.histograms:
         console.print(_bars(histogram))
+
+
+def _counted(counts: dict[str, int]) -> list[str]:
+    return [
+        f"{name} × {count:,}" if "#" in name or len(counts) >= 5 else f"{name} {count:,}"
+        for name, count in counts.items()
+    ]
 
 
 def _words(key: str, value: Any) -> str:

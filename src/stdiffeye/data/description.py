@@ -1,4 +1,4 @@
-"""What any file is: a recording, a gaze file, a data set's folder or a store, in numbers and small histograms."""
+"""What any file is: a recording, a gaze file, a data set, a store, a run, in numbers and small histograms."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.data.run_description import is_run, run_facts, shipped_model
 from stdiffeye.data.shards import ShardReport
 from stdiffeye.data.store import Store, is_store
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
-from stdiffeye.gaze import Trial
+from stdiffeye.gaze import Frame, Trial
+from stdiffeye.gaze.message_kinds import message_kinds
 from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.descriptions import Description, check, describe
 from stdiffeye.io.gaze_files import READERS, kind, read_gaze
 from stdiffeye.io.recordings import read_recording
 
 BINS = 24
+MOST_KINDS = 12
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ class Info:
         return asdict(self)
 
 
-def info(path: str | Path, source: str | Path | None = None) -> Info:
-    """Describe a recording, a gaze file, a data set or a store.
+def info(path: str | Path, source: str | Path | None = None, screen: Frame | None = None) -> Info:
+    """Describe a recording, a gaze file, a data set, a store, a run or a model.
 
     Parameters
     ----------
@@ -70,6 +73,8 @@ def info(path: str | Path, source: str | Path | None = None) -> Info:
         What is described; the name of a data set, or its description, when `source` is given.
     source : str or Path, optional
         The folder that is checked for the data set's files.
+    screen : Frame, optional
+        The screen of a recording that does not give its size.
 
     Returns
     -------
@@ -90,11 +95,9 @@ def info(path: str | Path, source: str | Path | None = None) -> Info:
         return _describe_set(describe(path), Path(source))
     path = Path(path)
     if not path.exists():
-        try:
-            description = describe(path)
-        except InputError:
-            raise InputError(f"{path} does not exist, and no data set has that name") from None
-        return _describe_set(description, None)
+        return _describe_name(path)
+    if is_run(path):
+        return Info(str(path), "run", run_facts(path))
     if is_store(path):
         return _describe_store(Store.open(path))
     if path.is_file() and kind(path) in READERS:
@@ -103,7 +106,18 @@ def info(path: str | Path, source: str | Path | None = None) -> Info:
         except InputError:
             if kind(path) not in (".csv", ".tsv"):
                 raise
-    return _describe_recordings(path, read_recording(path))
+    return _describe_recordings(path, read_recording(path, frame=screen))
+
+
+def _describe_name(name: Path) -> Info:
+    """A data set or a model of the package."""
+    try:
+        return _describe_set(describe(name), None)
+    except InputError:
+        model = shipped_model(str(name))
+        if model is None:
+            raise InputError(f"{name} does not exist, and no data set or model has that name") from None
+        return Info(str(name), "model", run_facts(model))
 
 
 def _describe_store(store: Store) -> Info:
@@ -167,7 +181,7 @@ def _describe_recordings(path: Path, recordings: list[Recording]) -> Info:
     samples = np.array([len(recording) for recording in recordings])
     events: Counter[str] = Counter(event.kind for recording in recordings for event in recording.events)
     fixation_ms = [e.duration_ms for recording in recordings for e in recording.events if e.kind == "fixation"]
-    facts = {
+    facts: dict[str, Any] = {
         "blocks": len(recordings),
         "samples": int(samples.sum()),
         "seconds": round(sum(recording.duration_ms for recording in recordings) / 1000, 3),
@@ -183,7 +197,11 @@ def _describe_recordings(path: Path, recordings: list[Recording]) -> Info:
         Histogram.of("seconds per block", "s", seconds),
         Histogram.of("the tracker's fixations", "ms", np.array(fixation_ms)),
     ]
-    counts = {"events of the tracker": dict(events)}
+    kinds = message_kinds(message for recording in recordings for message in recording.messages)
+    shown = dict(list(kinds.items())[:MOST_KINDS])
+    if len(kinds) > len(shown):
+        facts["kinds of messages"] = f"{len(kinds)}, the {len(shown)} most frequent below"
+    counts = {"events of the tracker": dict(events), "messages (# is a number)": shown}
     return Info(str(path), "recording", facts, counts, [item for item in histograms if item is not None])
 
 

@@ -49,6 +49,7 @@ def to_mne(gaze: Trajectory | Trial | Recording) -> mne.io.RawArray:
     made = mne.io.RawArray(np.stack([values for values, _ in channels.values()]), info, verbose="ERROR")
     mne.preprocessing.eyetracking.set_channel_types_eyetrack(made, {name: kind for name, (_, kind) in channels.items()})
     begin = float(raw.time_ms[0])
+    rows: list[tuple[float, float, str]]
     rows = [(event.start_ms - begin, event.duration_ms, event.kind) for event in raw.events]
     rows += [(message.time_ms - begin, 0.0, message.text[:LONGEST_SHOWN]) for message in raw.messages]
     rows += [(onset, duration, "fixation") for onset, duration in _fixations(gaze)]
