@@ -1,5 +1,4 @@
-"""Generate how people look at pictures: 240 Hz gaze and scanpaths for a picture, a folder or a store.
-Broken off, it goes on. Pictures that cannot be read are skipped (exit code 1).
+"""Generate how people look at pictures; goes on where broken off, skips what it cannot read.
 
 Example: stdiffeye generate photo.jpg --samples 10 --seconds 3 --out gaze
          stdiffeye generate kitchen.jpg --task microwave --out gaze
@@ -73,6 +72,8 @@ def _to_open(first: tuple[str, str], args: GenerateArgs) -> Path:
     """The file that shows most at a glance."""
     from stdiffeye.plotting.overview import stimulus_stem
 
+    if args.output.report:
+        return args.out / "report.html"
     stem = stimulus_stem(*first)
     if args.output.replay:
         return args.out / f"{stem}-replay.html"

@@ -23,7 +23,7 @@ from stdiffeye.gaze import GazeList, Trial
 from stdiffeye.generation.gaze_log import GazeLog, PictureGaze
 from stdiffeye.generation.output_files import write_output
 from stdiffeye.generation.request import OutputOptions, Request
-from stdiffeye.generation.run_folder import SCANPATHS, GenerationReport, RunFolder, model_identity, plan_of
+from stdiffeye.generation.run_folder import SCANPATHS, GenerationReport, RunFolder, model_identity, plan_of, settings_of
 from stdiffeye.generation.wanted import Wanted, alike, wanted_of
 from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.progress import track
@@ -219,7 +219,7 @@ def finish(
     def blocks() -> Iterator[list[Trial]]:
         return (gaze.trials for gaze in folder.gaze() if gaze.trials)
 
-    write_output(folder.fresh_files(), blocks, output, quiet)
+    write_output(folder.fresh_files(), blocks, output, quiet, settings_of(folder.plan))
     folder.close(report)
     return report
 

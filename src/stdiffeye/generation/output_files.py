@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,17 @@ from stdiffeye.io.tidy_csv import write_tidy_blocks
 from stdiffeye.progress import track
 
 SCREEN_DISTANCE_M = 0.6
+REPORT_PAGE = "report.html"
 TRIALS_PER_ROW_GROUP = 256  # of a Parquet file: some megabytes
 
 Blocks = Callable[[], Iterator[list[Trial]]]
 """The trials of each picture, one picture after the other, as often as it is called."""
 
 
-def write_output(out: Path, blocks: Blocks, output: OutputOptions, quiet: bool = False) -> None:
-    """Write the files that are wanted of generated trials into a folder."""
+def write_output(
+    out: Path, blocks: Blocks, output: OutputOptions, quiet: bool = False, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Write the files that are wanted of generated trials into a folder; the report names the settings."""
     if output.trajectories:
         write_trajectories(out, blocks)
     else:
@@ -47,6 +50,8 @@ def write_output(out: Path, blocks: Blocks, output: OutputOptions, quiet: bool =
         write_as_bids(out / BIDS, blocks)
     if output.plots or output.replay:
         _draw(out, blocks, output, quiet)
+    if output.report:
+        _report(out, blocks, output, settings or {}, quiet)
 
 
 def write_trajectories(out: Path, blocks: Blocks) -> None:
@@ -91,6 +96,16 @@ def _draw(out: Path, blocks: Blocks, output: OutputOptions, quiet: bool) -> None
 
     for trials in track(islice(blocks(), MOST_PICTURES), "drawing", quiet=quiet):
         overviews(trials, out, pictures=output.plots, replays=output.replay, quiet=True)
+
+
+def _report(out: Path, blocks: Blocks, output: OutputOptions, settings: Mapping[str, Any], quiet: bool) -> None:
+    from stdiffeye.io.area_files import read_areas
+    from stdiffeye.plotting.overview import MOST_PICTURES
+    from stdiffeye.plotting.report_page import write_report
+
+    areas = None if output.areas is None else read_areas(output.areas)
+    shown = track(islice(blocks(), MOST_PICTURES), "writing the report", quiet=quiet)
+    write_report(out / REPORT_PAGE, shown, settings, areas, "Generated gaze")
 
 
 def _trials(blocks: Blocks) -> Iterator[Trial]:

@@ -85,12 +85,18 @@ class OutputOptions:
     """Pictures of the gaze."""
     replay: bool = False
     """Also write a page that replays the gaze."""
+    report: bool = False
+    """Also write report.html: all pictures on one page."""
+    areas: str | None = None
+    """File of areas of interest for the report (see `aoi`)."""
     overwrite: bool = False
     """Replace gaze of another run in the folder."""
 
     def __post_init__(self) -> None:
         if not self.trajectories and (self.parquet or self.bids):
             raise InputError("--parquet and --bids hold trajectories: leave out --no-trajectories")
+        if self.areas is not None and not self.report:
+            raise InputError("--areas is for the report: say --report, too, or take `stdiffeye aoi` afterwards")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from stdiffeye.work_shards import Shard
 
 UNFINISHED, PLAN, REPORT = "unfinished", "plan.json", "generation.json"
 SCANPATHS, TRAJECTORIES = "scanpaths.json", "trajectories.csv"
-FILES = (SCANPATHS, TRAJECTORIES, "fixations.csv", "saccades.csv", "trajectories.parquet")
+FILES = (SCANPATHS, TRAJECTORIES, "fixations.csv", "saccades.csv", "trajectories.parquet", "report.html")
 PER_PICTURE = (
     *("scanpath.png", "scanpaths.png", "density.png", "trajectory.png", "trace.png"),
     *("replay.html", "heatmap.npy", "heatmap.png"),
@@ -196,8 +196,15 @@ def plan_of(wanted: Sequence[Wanted], model: dict[str, Any], output: OutputOptio
         "model": model,
         "pictures": len(wanted),
         "pictures_sha256": digest.hexdigest(),
+        "request": asdict(wanted[0].request) if wanted else {},
         "output": files,
     }
+
+
+def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reader of the report wants to know of a plan: model, version and request."""
+    told = {"model": plan["model"].get("name"), "version": plan["stdiffeye"], "pictures": plan["pictures"]}
+    return told | {name.replace("_", " "): value for name, value in plan.get("request", {}).items()}
 
 
 def model_identity(folder: Path) -> dict[str, Any]:
