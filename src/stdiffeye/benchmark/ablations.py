@@ -60,8 +60,8 @@ CLAIMS = (
 HEAD = """# Which choice matters
 
 Made by `stdiffeye reproduce ablations --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}: rows of the
-paper's Table 2 (and, latent against raw, of its table on MIT1003), each trained for {minutes:g} processor minutes on
-the set, {samples} samples per test picture, CRPS. Latent-space, learnable and sinusoidal rows are changes to
+paper's Table 2 and, latent against raw, of its table on MIT1003. Each was trained for {minutes:g} processor minutes on
+the set. CRPS of {samples} samples per test picture. Latent-space, learnable and sinusoidal rows are changes to
 *{latent_base}*, the others to *{base}*. OSIE has no raw samples: there they are lifted (synthesised).
 
 {groups}

@@ -16,14 +16,14 @@ ENTRIES = tuple(one for one in table1.ENTRIES if one.name in NAMES)
 HEAD = """# Joint, single or coarse to fine: {sets}
 
 Made by `stdiffeye reproduce modalities --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}: every system
-was trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features,
-and generated {samples} independent samples for each picture of the test split. Trajectories are reduced to scanpaths by
-Judd's rule. *ScanDiff* is scanpath only, *DiffEye* a U-Net over trajectories alone, *ours* coarse to fine. {search}
+was trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features.
+Each generated {samples} independent samples for each picture of the test split. Trajectories are reduced to scanpaths
+by Judd's rule. *ScanDiff* is scanpath only, *DiffEye* a U-Net over trajectories alone, *ours* coarse to fine. {search}
 Where a set has no raw samples (all but DOVES), joint, trajectory only and DiffEye learn from lifted (synthesised) ones.
 These are our data and our budget, not the paper's.
 
-Read it with care: the coarse half was developed for hours on the validation splits of these sets (positions, kind of
-prediction, length first), joint and trajectory only for one, the others for half an hour. In a few minutes they make a
+Read it with care: the scanpath stage was developed for hours on the validation splits of these sets (positions, kind of
+prediction, length first). Joint and trajectory only had one hour, the others half an hour. In a few minutes they make a
 few hundred steps, too few to say which is better; that coarse to fine is ahead then says that it learns fast, not that
 others cannot ([the shipped `joint`](models.md) had more time).
 """

@@ -50,12 +50,12 @@ ENTRIES = (
 HEAD = """# Every system, on the same data: {sets}
 
 Made by `stdiffeye reproduce table1 --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}. Every system was
-trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features, and
-generated {samples} independent scanpaths for each picture of the test split. {search}
-Systems that draw samples (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a set has no
-raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that learns on a
-CPU ([what differs](../paper-and-code.md#scandiff-and-diffeye-as-presets)); *ours* is the coarse half of `compact`; the
-saliency sampler draws from its density head, in random order.
+trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features.
+Each generated {samples} independent scanpaths for each picture of the test split. {search}
+Systems that generate trajectories (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a
+set has no raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that
+learns on a CPU ([what differs](../paper-and-code.md#scandiff-and-diffeye-as-presets)); *ours* is the scanpath stage of
+`coarse-to-fine`; the saliency sampler samples its density head, in random order.
 These are our data and our budget, not the paper's: a system that is behind here may be ahead with days of a GPU.
 """
 
