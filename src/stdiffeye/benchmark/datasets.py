@@ -134,11 +134,14 @@ def _dropped_viewers(one: Prepared) -> str:
 
 
 def _notes(descriptions: list[Description]) -> str:
-    lines = ["## Notes and citations", ""]
+    """A section for each set: what to know of it, its files, and what to cite."""
+    lines = ["## Set by set", ""]
     for one in descriptions:
         at = f" <{one.url}>" if one.url else ""
-        lines += [f"* **{one.title}** (`{one.name}`). {one.notes} Cite: {one.citation}{at}"]
-    return "\n".join([*lines, ""])
+        files = [f"| `{file.path}` | {file.what}{'; optional' * file.optional} |" for file in one.files]
+        lines += [f"### {one.title}: `{one.name}`", "", one.notes, ""]
+        lines += ["| file | what |", "|---|---|", *files, "", f"Cite: {one.citation}{at}", ""]
+    return "\n".join(lines)
 
 
 def _or_dash(value: float | None) -> str:
