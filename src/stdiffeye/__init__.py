@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from stdiffeye.io.recordings import read_recording
     from stdiffeye.joining import join
     from stdiffeye.metrics.results_page import leaderboard
+    from stdiffeye.training.adaptation import adapt
+    from stdiffeye.training.near_duplicates import duplicates
     from stdiffeye.training.release import export
     from stdiffeye.training.run import train
     from stdiffeye.training.verification import verify
@@ -52,11 +54,13 @@ __all__ = [
     "Trajectory",
     "Trial",
     "__version__",
+    "adapt",
     "animate",
     "aoi",
     "completion",
     "demo",
     "doctor",
+    "duplicates",
     "evaluate",
     "export",
     "features",
@@ -183,6 +187,14 @@ def _other(name: str) -> Any:
             from stdiffeye.training.verification import verify
 
             return verify
+        case "adapt":
+            from stdiffeye.training.adaptation import adapt
+
+            return adapt
+        case "duplicates":
+            from stdiffeye.training.near_duplicates import duplicates
+
+            return duplicates
         case "export":
             from stdiffeye.training.release import export
 

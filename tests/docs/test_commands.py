@@ -29,11 +29,12 @@ RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/
 # Pages whose Python runs here too; elsewhere it names things of the reader's own.
 PYTHON_RUNS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
 # Verbs that take hours or real data, do not end or only print, and words of commands whose files cannot be made.
-ONLY_PARSED_VERBS = {"train", "serve", "slurm"}
+ONLY_PARSED_VERBS = {"train", "adapt", "serve", "slurm"}
 ONLY_PARSED_WORDS = {
     "sub01.edf": "SR Research's own format",
     "data/osie": "a public data set",
     "stores/osie": "its store",
+    "adapted": "a model that the page makes by two minutes of learning",
     "runs/encoder": "an encoder that the page tunes for an hour",
 }
 NEED_A_MODEL = {"generate", "animate"}

@@ -31,7 +31,9 @@ VERBS: dict[str, str] = {
     "evaluate": "human and generated gaze in, a table with intervals out",
     "leaderboard": "results of one frozen split in, a page of tables out",
     "train": "stores in, a run out",
+    "adapt": "a few recordings in, a model of their viewing style out",
     "export": "a run in, a small model out",
+    "duplicates": "pictures that several stores share, to keep test pictures out of training",
     "features": "look at pictures once and keep what was seen",
     "aoi": "areas of interest: people beside generated viewers, with intervals",
     "stats": "distributions of human and generated gaze",
@@ -87,11 +89,13 @@ def _run(words: list[str]) -> int:
 def verb_modules() -> dict[str, ModuleType]:
     """Verb → its module."""
     from stdiffeye.cli import (
+        adapt,
         animate,
         aoi,
         completion,
         demo,
         doctor,
+        duplicates,
         evaluate,
         export,
         features,
@@ -114,8 +118,9 @@ def verb_modules() -> dict[str, ModuleType]:
     )
 
     modules = (
-        *(animate, aoi, completion, demo, doctor, evaluate, export, features, fixations, fuzz, generate),
-        *(info, join, leaderboard, models, plot, prepare, replay, reproduce, serve, slurm, stats, train, verify),
+        *(adapt, animate, aoi, completion, demo, doctor, duplicates, evaluate, export),
+        *(features, fixations, fuzz, generate, info, join, leaderboard, models, plot),
+        *(prepare, replay, reproduce, serve, slurm, stats, train, verify),
     )
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 

@@ -39,6 +39,8 @@ class TrainArgs:
     """Train this stage alone: scanpath or trajectory."""
     start_from: str | None = None
     """A shipped model or a run whose weights to begin with; by default the preset's own."""
+    left_out: Path | None = None
+    """A file made by `stdiffeye duplicates`: near-duplicates of held-out pictures are not trained on."""
     cache: Path | None = None
     """Where pictures' features are kept (default: the user's cache folder)."""
     device: str = "auto"
@@ -74,6 +76,7 @@ def run(args: TrainArgs) -> None:
         minutes=args.minutes,
         only=args.only,
         start_from=args.start_from,
+        left_out=args.left_out,
         cache=args.cache,
         device=args.device,
         tensorboard=args.tensorboard,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mmap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,6 +78,7 @@ class Store:
         self.pictures_root = pictures_root
         self.words: dict[str, list[str]] = info["words"]
         self.columns: dict[str, Array] = map_tensors(path / "columns.safetensors")
+        self._left_out: frozenset[str] = frozenset()
 
     @classmethod
     def open(cls, path: str | Path, pictures: str | Path | None = None) -> Store:
@@ -148,11 +149,21 @@ class Store:
 
     def where(self, split: str | None = None) -> NDArray[np.int64]:
         """Numbers of the trials of a split, or of all."""
-        if split is None:
-            return np.arange(len(self))
-        if split not in self.words["split"]:
+        if split is not None and split not in self.words["split"]:
             raise InputError(f"{self.path} has no split {split!r}: it has {', '.join(self.words['split'])}")
-        return np.flatnonzero(self.columns["split_id"] == self.words["split"].index(split))
+        kept = np.ones(len(self), dtype=bool)
+        if split is not None:
+            kept &= self.columns["split_id"] == self.words["split"].index(split)
+        if self._left_out:
+            left_out = np.array([name in self._left_out for name in self.words["name"]])
+            kept &= ~left_out[self.columns["name_id"]]
+        return np.flatnonzero(kept)
+
+    def without(self, names: Collection[str]) -> Store:
+        """The same store, whose splits lack the stimuli of these names; trials keep their numbers."""
+        other = Store(self.path, self.info, self.pictures_root)
+        other._left_out = self._left_out | frozenset(names)
+        return other
 
     def trials(self, split: str | None = None, quiet: bool = True) -> Iterator[Trial]:
         """Trials one after the other, all or those of a split; refused where their fixations have no order."""
@@ -193,7 +204,7 @@ class Store:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process maps the same files."""
-        return Store.open, (self.path, self.pictures_root)
+        return _opened_again, (self.path, self.pictures_root, self._left_out)
 
     @cached_property
     def _lines(self) -> mmap.mmap:
@@ -220,6 +231,11 @@ class Store:
             return None
         synthesised = bool(self.columns["synthesised"][number])
         return Trajectory(np.asarray(xy[span], np.float64), self.rate_hz, frame, synthesised)
+
+
+def _opened_again(path: Path, pictures: Path | None, left_out: frozenset[str]) -> Store:
+    store = Store.open(path, pictures)
+    return store.without(left_out) if left_out else store
 
 
 def is_store(path: str | Path) -> bool:

@@ -61,7 +61,7 @@ class Viewer(Protocol):
 class ScanpathTensorBatches:
     """Scanpath batches of the stores as tensors, with the pictures' features; `augment` changes trials at random."""
 
-    def __init__(self, system: Viewer, sources: Sources, split: str, plan: BatchPlan, augment: Augment) -> None:
+    def __init__(self, system: Viewer, sources: Sources, split: str | None, plan: BatchPlan, augment: Augment) -> None:
         if sources.features is None:
             raise InputError("this system needs pictures: give it a feature cache")
         self.source = ScanpathBatches(

@@ -43,6 +43,7 @@ from stdiffeye.training.borrowed_stage import (
 from stdiffeye.training.card import write_card
 from stdiffeye.training.checkpoint import load_weights
 from stdiffeye.training.loop import Setting, fit
+from stdiffeye.training.near_duplicates import leave_out
 from stdiffeye.training.shipped import RUN_FILE, find_model, models_folder
 from stdiffeye.training.validation import validator
 from stdiffeye.version import __version__, commit
@@ -60,6 +61,7 @@ def train(
     cpu_time: bool = False,
     only: str | None = None,
     start_from: str | Path | None = None,
+    left_out: str | Path | None = None,
     cache: str | Path | None = None,
     device: str = "auto",
     tensorboard: bool = False,
@@ -78,10 +80,11 @@ def train(
     only : train this stage alone ("scanpath", "trajectory").
     start_from : a run or shipped model whose weights the stages begin with (default: the preset's own); data sets new
         to it are added to its own.
+    left_out : a file of `duplicates`: near-duplicates of held-out pictures, which are not trained on.
     cache : where pictures' features are kept.
     """
     out = Path(out)
-    opened = [Store.open(path) for path in stores]
+    opened = leave_out((Store.open(path) for path in stores), left_out)
     if not opened:
         raise InputError("name at least one store: `stdiffeye prepare` makes them of data sets")
     where = _device(device)
@@ -95,7 +98,7 @@ def train(
     torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
     stages = config.build()
     with_encoder = replace(config, encoder=located(config.encoder, out))
-    sources_of = {name: _sources(with_encoder, opened, cache, stages[name].needs_pictures) for name in names}
+    sources_of = {name: data_sources(with_encoder, opened, cache, stages[name].needs_pictures) for name in names}
     for name in names:  # what does not fit is said before hours are spent on another stage
         notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
         if config.start_from and not resume:
@@ -248,20 +251,20 @@ def _with_sets(stage: Any, before: Any, stores: Sequence[Store]) -> Any:
         pooled = dict.fromkeys([*getattr(before, "density_sets", ()), *(s.dataset for s in stores if not s.ordered)])
         stage = replace(stage, density_sets=tuple(pooled))
         stores = [store for store in stores if store.ordered]
-    viewing_s = of_each("viewing_s", np.nan, _viewing_s)
+    viewing_s = of_each("viewing_s", np.nan, usual_viewing_s)
     filled = replace(stage, sets=tuple(viewing_s))
     if hasattr(stage, "viewing_s") and all(map(np.isfinite, viewing_s.values())):
-        recorded_s = of_each("recorded_s", 0.0, _recorded_s)
+        recorded_s = of_each("recorded_s", 0.0, usual_recording_s)
         filled = replace(filled, viewing_s=tuple(viewing_s.values()), recorded_s=tuple(recorded_s.values()))
     return filled
 
 
-def _viewing_s(store: Store) -> float:
+def usual_viewing_s(store: Store) -> float:
     given = store.columns["viewing_ms"][np.isfinite(store.columns["viewing_ms"])]
     return round(float(np.median(given)) / 1000, 3) if len(given) else float("nan")
 
 
-def _recorded_s(store: Store) -> float:
+def usual_recording_s(store: Store) -> float:
     """The usual length of recordings, most of which end with the viewing time; 0 where there are none."""
     points = store.columns["n_points"][np.asarray(store.columns["has_trajectory"] & ~store.columns["synthesised"])]
     return round(float(np.bincount(points).argmax()) / store.rate_hz, 4) if len(points) and store.rate_hz else 0.0
@@ -278,7 +281,7 @@ def _write_run(
     write_text(out / RUN_FILE, yaml.safe_dump(to_plain(config) | {"made": made}, sort_keys=False, allow_unicode=True))
 
 
-def _sources(config: SystemConfig, stores: Sequence[Store], cache: str | Path | None, pictures: bool) -> Sources:
+def data_sources(config: SystemConfig, stores: Sequence[Store], cache: str | Path | None, pictures: bool) -> Sources:
     if not pictures:
         return Sources(stores)
     tasks = any(word for store in stores for word in store.words["task"])
