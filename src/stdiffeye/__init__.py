@@ -175,14 +175,23 @@ def _other(name: str) -> Any:
             from stdiffeye.joining import join
 
             return join
-        case "fuzz":
-            from stdiffeye.benchmark.fuzzing import fuzz
-
-            return fuzz
         case "leaderboard":
             from stdiffeye.metrics.results_page import leaderboard
 
             return leaderboard
+        case "serve":
+            from stdiffeye.web.server import serve
+
+            return serve
+    return _training(name)
+
+
+def _training(name: str) -> Any:
+    match name:
+        case "fuzz":
+            from stdiffeye.benchmark.fuzzing import fuzz
+
+            return fuzz
         case "verify":
             from stdiffeye.training.verification import verify
 
@@ -203,10 +212,6 @@ def _other(name: str) -> Any:
             from stdiffeye.benchmark import reproduce
 
             return reproduce
-        case "serve":
-            from stdiffeye.web.server import serve
-
-            return serve
         case "train":
             from stdiffeye.training.run import train
 

@@ -203,8 +203,8 @@ def plan_of(wanted: Sequence[Wanted], model: dict[str, Any], output: OutputOptio
 
 def settings_of(plan: Mapping[str, Any]) -> dict[str, Any]:
     """What a reader of the report wants to know of a plan: model, version and request."""
-    told = {"model": plan["model"].get("name"), "version": plan["stdiffeye"], "pictures": plan["pictures"]}
-    return told | {name.replace("_", " "): value for name, value in plan.get("request", {}).items()}
+    stated = {"model": plan["model"].get("name"), "version": plan["stdiffeye"], "pictures": plan["pictures"]}
+    return stated | {name.replace("_", " "): value for name, value in plan.get("request", {}).items()}
 
 
 def model_identity(folder: Path) -> dict[str, Any]:

@@ -69,8 +69,8 @@ def write_report(
     with atomic_write(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.write(before)
         for block in blocks:
-            for part in _sections(block, areas):
-                file.write(part + "\n")
+            for section in _sections(block, areas):
+                file.write(section + "\n")
         file.write(after)
     return Path(path)
 
