@@ -135,9 +135,9 @@ def test_the_joint_form_learns_trajectories_by_heart(traces):
 
 def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
     torch.manual_seed(0)
-    switches = {"patch": 16, "noise": {"diffusion_steps": 100}, "loss": {"recon": 20.0}}
-    part = STDiffEye(overlay(overlay(STDiffEyeConfig(), TOKENS, "t"), switches, "t"))
-    learn(part, traces, 400, 8e-3, viewers=3)
+    part = STDiffEye(overlay(overlay(STDiffEyeConfig(), TOKENS, "t"), {"patch": 16}, "t"))
+    assert (part.config.loss.recon, part.config.noise.diffusion_steps) == (1.0, 1000)  # the paper's own
+    learn(part, traces, 1600, 4e-3, viewers=3)
     store = traces.stores[0]
     for number, query in enumerate(queries(traces)):
         (gaze,) = part.generate(query, [1], SamplingOptions(steps=30))
