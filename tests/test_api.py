@@ -41,7 +41,8 @@ ONLY_FLAGS: dict[str, set[str]] = {
         "trajectories",
         *THRESHOLDS,
     },  # nouns
-    "prepare": {"rate", "check", *THRESHOLDS},  # within CleaningSettings; `info` tells which files are there
+    # Within CleaningSettings; `info` tells which files are there; a shard is no store, and has a function of its own.
+    "prepare": {"rate", "check", "shard", *THRESHOLDS},
     "train": {"set", "list", "show"},  # the keyword is `changes`; the other two print presets
 }
 HANDED_ON: dict[str, tuple[Callable[..., Any], ...]] = {

@@ -13,7 +13,7 @@ def join(out: str | Path, quiet: bool = False) -> Path:
     Parameters
     ----------
     out : path
-        What the commands were given as `--out`: a folder of gaze.
+        What the commands were given as `--out`: a folder of gaze, or a store.
     quiet : bool
         Show no progress.
 
@@ -27,10 +27,13 @@ def join(out: str | Path, quiet: bool = False) -> Path:
     InputError
         Where there are no shards, or not yet all of them.
     """
+    from stdiffeye.data.shared_preparation import join_preparation
     from stdiffeye.generation.output import join_generation
     from stdiffeye.generation.run_folder import PLAN, UNFINISHED
 
     out = Path(out)
     if (out / UNFINISHED / PLAN).is_file():
         return join_generation(out, quiet).out
+    if Path(f"{out}.partial").is_dir():
+        return join_preparation(out).path
     raise InputError(f"{out} has no shards to join: give what `--out` was of the commands with --shard")

@@ -100,7 +100,7 @@ def test_processes_change_nothing_but_the_time(tmp_path, small_shards):
 def test_a_finished_store_is_not_made_again_and_another_is_not_replaced_unasked(tmp_path, monkeypatch):
     source = make_osie(tmp_path / "source", scanpath_rows(10))
     prepare("osie", source, tmp_path / "store", quiet=True)
-    monkeypatch.setattr(prepare_module, "_write_shards", None)
+    monkeypatch.setattr(prepare_module, "write_shards", None)
     assert len(prepare("osie", source, tmp_path / "store", quiet=True)) == 10
     with pytest.raises(InputError, match="is a store made otherwise: choose another --out, or say --overwrite"):
         prepare("osie", source, tmp_path / "store", settings=CleaningSettings(max_fixations=3), quiet=True)
@@ -164,7 +164,7 @@ def test_a_killed_preparation_resumes_to_the_same_bytes(tmp_path, small_shards):
 
 def test_a_partial_store_of_other_settings_is_started_anew(tmp_path, small_shards, monkeypatch):
     source = make_osie(tmp_path / "source", scanpath_rows(50))
-    monkeypatch.setattr(prepare_module, "_finish", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(prepare_module, "finish", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         prepare("osie", source, tmp_path / "store", quiet=True)
     monkeypatch.undo()

@@ -1,6 +1,7 @@
-"""Put shards of work together that were done apart, by `generate` with --shard.
+"""Put shards of work together that were done apart, by `generate` or `prepare` with --shard.
 
 Example: stdiffeye join gaze
+         stdiffeye join stores/osie
 """
 
 from __future__ import annotations

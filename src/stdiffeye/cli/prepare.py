@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import tyro
 
 from stdiffeye.cli.threshold_flags import ThresholdFlags
+from stdiffeye.work_shards import WorkOptions
 
 
 @dataclass
@@ -40,6 +41,7 @@ class PrepareArgs:
     """Cut trajectories after so many points."""
     check: bool = False
     """Only tell which files are there, which are missing and where they are expected."""
+    work: WorkOptions = field(default_factory=WorkOptions)
     overwrite: bool = False
     """Replace a store that is already there."""
     quiet: bool = False
@@ -60,7 +62,14 @@ def run(args: PrepareArgs) -> int:
 
     thresholds = args.thresholds.thresholds()
     settings = CleaningSettings(args.rate, args.max_fixations, args.max_points, eye=args.eye, thresholds=thresholds)
-    store = prepare(args.dataset, args.source, args.out, args.pictures, settings, args.jobs, args.quiet, args.overwrite)
+    given = (args.dataset, args.source, args.out, args.pictures, settings)
+    if args.work.own is not None:
+        from stdiffeye.data.shared_preparation import prepare_shard
+
+        made = prepare_shard(args.work.own, *given, quiet=args.quiet)
+        print(f"Shard {args.work.own} is done; when all are: stdiffeye join {made}")
+        return 0
+    store = prepare(*given, args.jobs, args.quiet, args.overwrite, args.work.cluster)
     if not args.quiet:
         print(ShardReport.from_dict(read_json(store.path / QUALITY)))
     print(f"{len(store)} trials are in {store.path}; `stdiffeye info {store.path}` describes them")

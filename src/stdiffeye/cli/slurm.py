@@ -17,7 +17,7 @@ from tyro.conf import Positional, arg
 
 from stdiffeye.errors import InputError
 
-SHARDED = {"generate": "join", "features": ""}
+SHARDED = {"generate": "join", "prepare": "join", "features": ""}
 """Verbs with --shard, and what puts their shards together; features lie in one cache from the start."""
 
 

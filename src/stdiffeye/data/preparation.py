@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from stdiffeye.checksums import file_sha256
+from stdiffeye.cluster import on_cluster
 from stdiffeye.data.clean import CleaningSettings, PreparedTrial, clean, fit
 from stdiffeye.data.shards import ShardReport, finished_shard, join_shards, remove_shards, write_shard
 from stdiffeye.data.store import (
@@ -57,7 +58,13 @@ class PreparationJob:
     source: Path
     pictures: Path | None
     settings: CleaningSettings
-    folder: Path
+    out: Path
+    """The store."""
+
+    @property
+    def folder(self) -> Path:
+        """Where shards are, until the store is made of them."""
+        return Path(f"{self.out}.partial")
 
 
 def prepare(
@@ -69,6 +76,7 @@ def prepare(
     jobs: int = 1,
     quiet: bool = False,
     overwrite: bool = False,
+    cluster: str | None = None,
 ) -> Store:
     """Clean a data set and write it to a store for training.
 
@@ -90,6 +98,8 @@ def prepare(
         No progress on standard error.
     overwrite : bool
         Replace a store that is already there.
+    cluster : str, optional
+        Share the work by Dask instead: "local", "tcp://HOST:PORT" or "slurm".
 
     Returns
     -------
@@ -108,27 +118,18 @@ def prepare(
     >>> prepare("recordings/", out="stores/mine", pictures="stimuli/")         # doctest: +SKIP
     Store(recordings: 480 trials on 60 stimuli, stores/mine)
     """
-    description, source = describe_source(dataset, source)
-    if out is None:
-        raise InputError(f"say where the store goes: out='stores/{description.name}'")
-    out = Path(out)
-    require(description, source, pictures_elsewhere=pictures is not None)
-    settings = settings or CleaningSettings()
-    root = _pictures_root(description, source, pictures)
-    plan = _plan(description, source, root, settings)
-    if root is not None:
-        description = replace(description, pictures=root.as_posix())
+    job, plan = planned(dataset, source, out, pictures, settings)
+    out = job.out
     if is_store(out) and not overwrite:
         if read_json(out / MANIFEST).get("plan_sha256") == _digest(plan):
             return Store.open(out)
         raise InputError(f"{out} is a store made otherwise: choose another --out, or say --overwrite to replace it")
     if out.exists() and not is_store(out):
         raise InputError(f"{out} is there and is no store: choose another --out")
-    job = PreparationJob(description, source, root, settings, Path(f"{out}.partial"))
     try:
         _begin(job.folder, plan)
-        count, report = _write_shards(job, jobs, quiet)
-        _finish(job, plan, count, report, out)
+        count = shard_count(job)
+        finish(job.folder, plan, count, write_shards(job, range(count), jobs, cluster, quiet), out)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise InputError(
@@ -136,6 +137,26 @@ def prepare(
             ) from error
         raise
     return Store.open(out)
+
+
+def planned(
+    dataset: str | Path,
+    source: str | Path | None,
+    out: str | Path | None,
+    pictures: str | Path | None,
+    settings: CleaningSettings | None,
+) -> tuple[PreparationJob, dict[str, Any]]:
+    """What is to be done, and what decides its result; parameters as in `prepare`."""
+    description, source = describe_source(dataset, source)
+    if out is None:
+        raise InputError(f"say where the store goes: out='stores/{description.name}'")
+    require(description, source, pictures_elsewhere=pictures is not None)
+    settings = settings or CleaningSettings()
+    root = _pictures_root(description, source, pictures)
+    plan = _plan(description, source, root, settings)
+    if root is not None:
+        description = replace(description, pictures=root.as_posix())
+    return PreparationJob(description, source, root, settings, Path(out)), plan
 
 
 def _pictures_root(description: Description, source: Path, pictures: str | Path | None) -> Path | None:
@@ -180,26 +201,39 @@ def _begin(folder: Path, plan: dict[str, Any]) -> None:
     write_json(known, plan)
 
 
-def _write_shards(job: PreparationJob, jobs: int, quiet: bool) -> tuple[int, ShardReport]:
-    reader = reader_of(job.description)
-    total = sum(1 for _ in reader.items(job.description, job.source))
+def shard_count(job: PreparationJob) -> int:
+    """How many shards the trials of a data set fill."""
+    total = sum(1 for _ in reader_of(job.description).items(job.description, job.source))
     if total == 0:
         raise InputError(f"{job.source} holds no trial of {job.description.title}")
-    count = -(-total // TRIALS_PER_SHARD)
-    reports = _reports(job, reader.items(job.description, job.source), jobs)
+    return -(-total // TRIALS_PER_SHARD)
+
+
+def write_shards(job: PreparationJob, numbers: range, jobs: int, cluster: str | None, quiet: bool) -> ShardReport:
+    items = reader_of(job.description).items(job.description, job.source)
+    shards = ((number, shard) for number, shard in enumerate(_shards(items)) if number in numbers)
     label = f"preparing {job.description.name}, shards of {TRIALS_PER_SHARD} trials"
-    return count, reduce(ShardReport.merge, track(reports, label, count, quiet=quiet))
+    if cluster is not None:
+        reports = on_cluster(_write_task, ((job, number, shard) for number, shard in shards), cluster)
+    else:
+        reports = _reports(job, shards, jobs)
+    nothing = ShardReport(quality=QualityReport(job.settings.thresholds))
+    return reduce(ShardReport.merge, track(reports, label, len(numbers), quiet=quiet), nothing)
 
 
-def _reports(job: PreparationJob, items: Iterator[Any], jobs: int) -> Iterator[ShardReport]:
-    """Reports of all shards in order; no more than a few shards are in the air at once."""
+def _write_task(task: tuple[PreparationJob, int, list[Any]]) -> ShardReport:
+    job, number, shard = task
+    return finished_shard(job.folder, number) or _write_one(job, number, shard)
+
+
+def _reports(job: PreparationJob, shards: Iterator[tuple[int, list[Any]]], jobs: int) -> Iterator[ShardReport]:
+    """Reports of the shards in order; no more than a few shards are in the air at once."""
     if jobs <= 1:
-        for number, shard in enumerate(_shards(items)):
-            yield finished_shard(job.folder, number) or _write_one(job, number, shard)
+        yield from (_write_task((job, number, shard)) for number, shard in shards)
         return
     waiting: deque[Future[ShardReport] | ShardReport] = deque()
     with workers(jobs) as pool:
-        for number, shard in enumerate(_shards(items)):
+        for number, shard in shards:
             waiting.append(finished_shard(job.folder, number) or pool.submit(_write_one, job, number, shard))
             if len(waiting) > 2 * jobs:
                 yield _result(waiting.popleft())
@@ -253,18 +287,19 @@ def _picture(job: PreparationJob, trial: Trial, report: ShardReport) -> str:
     return relative
 
 
-def _finish(job: PreparationJob, plan: dict[str, Any], count: int, report: ShardReport, out: Path) -> None:
+def finish(folder: Path, plan: dict[str, Any], count: int, report: ShardReport, out: Path) -> None:
     """Join the shards, describe the result, and give it its name."""
-    folder = job.folder
     if report.trials == 0:
-        raise InputError(f"no trial of {job.source} was kept: {'; '.join(str(report.quality).split(chr(10)))}")
+        raise InputError(
+            f"no trial of {plan['description']['title']} was kept: {'; '.join(str(report.quality).split(chr(10)))}"
+        )
     words = join_shards(folder, count, report)
     write_json(folder / QUALITY, report.as_dict())
     names = (*INDEX_FILES, *DATA_FILES, QUALITY)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "dataset": job.description.name,
+        "dataset": plan["description"]["name"],
         "trials": report.trials,
         "fixations": report.fixations,
         "points": report.points,

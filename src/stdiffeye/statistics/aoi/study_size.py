@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
 from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
@@ -71,6 +70,8 @@ def per_design(difference: float, variance: float, power: float = POWER, alpha: 
     >>> per_design(0.5, 2.0)
     64
     """
+    from scipy.stats import t as student  # late: it takes longer to load than most commands need
+
     if difference == 0 or not math.isfinite(difference) or not math.isfinite(variance):
         return None
     viewers = 2.0
