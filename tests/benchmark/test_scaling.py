@@ -1,0 +1,39 @@
+"""Cost as the work grows: exponents of known curves, and a command that is really measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from stdiffeye.benchmark.scaling import COMMANDS, CommandCost, exponent, marginal_s, measure, page
+from stdiffeye.errors import InputError
+
+SIZES = (4, 16, 64, 256)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_the_exponent_of_a_curve_is_found_whatever_the_start_up(power):
+    costs = [CommandCost(items, 7.0 + 0.3 * items**power, 100.0) for items in SIZES]
+    assert exponent(costs) == pytest.approx(power)
+    assert math.isnan(exponent([CommandCost(items, 1.0, 100.0) for items in SIZES]))
+
+
+def test_the_page_projects_the_cost_of_one_more_item():
+    costs = [CommandCost(items, 3 + 0.36 * items, 100 + items / 64) for items in SIZES]
+    assert marginal_s(costs) == pytest.approx(0.36)
+    text = page({"generate": costs})
+    assert "| `generate` | a million pictures, ten scanpaths each | 100 h | 12.5 h | 1.56 h |" in text
+    assert "| 360.0 | 1.00 | 100, 100, 101, 104 MB | +4 % |" in text
+
+
+def test_a_command_is_measured_in_a_process_of_its_own():
+    prepare = replace(next(one for one in COMMANDS if one.name == "prepare"), base=10)
+    (cost,) = measure(prepare, (1,), quiet=True)
+    assert cost.items == 10
+    assert cost.seconds > 0
+    assert cost.megabytes > 10
+    broken = replace(prepare, make=lambda folder, count: ["generate", "nothing.jpg"])
+    with pytest.raises(InputError, match=r"generate nothing.jpg failed: .*there is no picture"):
+        measure(broken, (1,), quiet=True)
