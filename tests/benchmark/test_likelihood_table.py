@@ -28,7 +28,7 @@ def test_systems_are_trained_scored_and_written_and_the_page_names_its_command(t
     scores = json.loads((tmp_path / "page.json").read_text())["osie"]
     assert set(scores["systems"]) == {*entries, "gold standard", "centre bias"}
     assert scores["stimuli"] == 2
-    assert scores["viewers"] == 2
+    assert scores["viewers"] == 1
 
 
 def test_only_systems_that_there_are_can_be_chosen_and_a_dry_run_says_what_it_costs(capsys):

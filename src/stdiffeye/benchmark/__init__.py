@@ -21,7 +21,7 @@ class Budget:
     work: Path = Path("reproduced")
     """Stores and runs are kept there, to go on with."""
     minutes: float = 5.0
-    """Processor minutes per system and set, where systems are trained."""
+    """Processor minutes of training, per system and set."""
     sets: tuple[str, ...] = ()
     """Data sets, as osie,doves; by default the experiment's own."""
     systems: tuple[str, ...] = ()

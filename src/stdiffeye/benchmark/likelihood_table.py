@@ -39,7 +39,7 @@ from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
 
 SET = "osie"
 SHIPPED = "freeview"
-VIEWERS = 2  # of each picture: the intervals are over pictures, and sampled densities take half a second each
+VIEWERS = 1  # of each picture: the intervals are over pictures, and a sampled density takes most of a second
 
 HEAD = """# The likelihood of the next fixation: {sets}
 

@@ -24,16 +24,16 @@ class EvaluateArgs:
     human: Path
     """Recorded gaze: a file or a store."""
     generated: Annotated[tuple[str, ...], arg(metavar="A=FILE …")] = ()
-    """NAME=FILE of each system, several samples of each stimulus in it; or NAME=MODEL, a run or a shipped one."""
+    """NAME=FILE of each system, or NAME=MODEL: a run, or a shipped one."""
     metrics: Annotated[tuple[str, ...], arg(metavar="NAME …", help_behavior_hint="")] = ()
-    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur KTD, or variants as sed-5; by default all that apply."""
+    """LD DFD DTW TDE MM SM SM_dur SS SS_dur SSS SSS_dur KTD; all by default."""
     protocols: Annotated[tuple[Literal["crps", "mean", "best", "kld"], ...], arg(metavar="NAME …")] = (
         "crps",
         "mean",
         "best",
         "kld",
     )
-    """How the samples of a stimulus become one number."""
+    """How samples become a number."""
     compare: bool = False
     """Test the systems against each other, paired."""
     trajectories: Annotated[
@@ -61,9 +61,9 @@ class EvaluateArgs:
     per_stimulus: bool = False
     """Also write the value of every stimulus."""
     likelihood: bool = False
-    """Of models: also the likelihood of each next fixation of people, given the fixations before it."""
+    """Of models: also the likelihood of each next fixation."""
     url: Annotated[tuple[str, ...], arg(metavar="NAME=URL …", help_behavior_hint="")] = ()
-    """Models that answer pysaliency's HTTP protocol, judged by likelihood alone."""
+    """Models behind pysaliency's HTTP protocol, by likelihood alone."""
     viewers: Annotated[int | None, arg(metavar="N", help_behavior_hint="")] = None
     """Viewers of each stimulus scored by likelihood; all by default."""
     samples: int = 10

@@ -3,21 +3,16 @@
 Example: stdiffeye reproduce figure3 --out why-crps.md
          stdiffeye reproduce table1 --data DATA --sets osie,doves --minutes 30 --dry-run
 
-  datasets            the public data sets prepared (each that lies under DATA)
-  extractors          three fixation extractors against two experts (needs lund2013)
-  lifting-constants   constants of the lift and its round trip (needs doves, lund2013, osie)
-  path-code           constants of the path code and what it loses (needs doves)
-  splits              the frozen splits of the package, addressed by content
-  proper              under which metrics CRPS is proper: eigenvalues over human scanpaths
-  models              the shipped models on the test splits, into their cards
-  modalities          joint, trajectory-only, scanpath-only, coarse to fine: trains each for --minutes
-  table1              every system of the paper's tables, four protocols: trains each for --minutes
-  statistics          saccades of people and of the systems of table1, in distribution
-  qualitative         scanpaths of people and of the systems of table1, side by side
-  likelihood          every system of table1 by the likelihood of each next fixation; the shipped model beside them
-  ablations           modality, index interpolation, injection and encoding: trains each for --minutes
-  figure3             four generators under four protocols: why CRPS (needs no data)
-  scaling             time and memory of commands as the work grows (needs no data)
+  datasets, splits         the public data sets prepared, and the frozen splits of the package
+  extractors               three fixation extractors against two experts (needs lund2013)
+  lifting-constants        constants of the lift and its round trip (needs doves, lund2013, osie)
+  path-code                constants of the path code and what it loses (needs doves)
+  proper, figure3          under which metrics CRPS is proper; why CRPS (the latter needs no data)
+  models                   the shipped models on the test splits, into their cards
+  table1, likelihood       every system of the paper's tables: four protocols; likelihood
+  statistics, qualitative  saccades and scanpaths of people and systems, side by side
+  modalities, ablations    joint, scanpath, trajectory; interpolation, injection, encoding
+  scaling                  time and memory of commands as the work grows (needs no data)
 """
 
 from __future__ import annotations
