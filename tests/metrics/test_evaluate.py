@@ -45,7 +45,7 @@ def test_viewers_predict_each_other_better_than_viewers_of_other_pictures_do(mak
     assert 0.7 < gaps["mean"].value < 1.3
     for metric in DEFAULT:
         better = result.value("human", "crps", metric) < result.value("shuffled", "crps", metric)
-        assert better is (metric in ("LD", "DFD", "DTW", "TDE")), metric
+        assert better is (metric in ("LD", "DFD", "DTW", "TDE", "KTD")), metric
 
 
 def test_numbers_do_not_depend_on_the_order_of_trials_or_the_frame(make_trials) -> None:
@@ -61,7 +61,7 @@ def test_numbers_do_not_depend_on_the_order_of_trials_or_the_frame(make_trials) 
 
 def test_systems_without_durations_lack_what_needs_them(make_trials) -> None:
     result = evaluate(make_trials(), {"bare": make_trials(seed=1, timed=False)}, replicates=0)
-    assert set(result["bare"]["crps"]) == {"LD", "DFD", "DTW", "TDE", "SM", "SS"}
+    assert set(result["bare"]["crps"]) == {"LD", "DFD", "DTW", "TDE", "KTD", "SM", "SS"}
     assert "bare: no durations, so MM, SM†, SS† are absent" in result.notes
     assert "SM_dur" in result["human"]["crps"]
     assert "—" in str(result)
@@ -340,7 +340,7 @@ def test_the_verb_writes_results_as_documented(files: Path, capsys: pytest.Captu
     assert (
         results["gap_closed"]["ours"]["crps"]["mean"]["value"] > results["gap_closed"]["other"]["crps"]["mean"]["value"]
     )
-    assert len(results["comparisons"]) == 48
+    assert len(results["comparisons"]) == 52
     again = files / "again.json"
     same = ("--metrics", "SS", "--protocols", "crps", "--clusters", str(files / "clusters.json"), "--quiet")
     assert _run("--human", str(files / "human.json"), *generated, *same, "--out", str(again)) == 0
