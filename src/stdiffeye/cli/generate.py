@@ -1,7 +1,6 @@
 """Generate how people look at pictures; goes on where broken off, skips what it cannot read.
 
 Example: stdiffeye generate photo.jpg --samples 10 --seconds 3 --out gaze
-         stdiffeye generate kitchen.jpg --task microwave --out gaze
 """
 
 from __future__ import annotations
