@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from stdiffeye.benchmark import EXPERIMENTS, reproduce
-from stdiffeye.benchmark.extractors import agreement, agreement_table, expert_ms, matches
+from stdiffeye.benchmark.extractors import EXPERTS, agreement, agreement_table, events_chapter, expert_ms, matches
 from stdiffeye.cli import main
 from stdiffeye.errors import InputError
-from stdiffeye.gaze import Frame, Trajectory
-from stdiffeye.io.lund2013 import LabelledRecording, read_lund2013_folder
+from stdiffeye.gaze import Frame, Scanpath, Trajectory
+from stdiffeye.gaze.lifting import lift
+from stdiffeye.io.lund2013 import Label, LabelledRecording, read_lund2013_folder
 
 
 def labelled(label: list[int], rate_hz: float = 100) -> LabelledRecording:
@@ -73,3 +74,27 @@ def test_extractors_come_near_the_experts(real_data: Path) -> None:
     assert rows["Judd"]["MN"].f1 > 0.8
     assert rows["I-DT"]["MN"].f1 > 0.7
     assert abs(rows["Judd"]["RA"].median_difference_ms) < 30
+
+
+def test_events_of_other_programs_stand_beside_ours():
+    pytest.importorskip("pymovements")
+    pytest.importorskip("remodnav")
+    path = Scanpath(
+        [[200, 200], [600, 400], [300, 500], [700, 300]], Frame(1024, 768, 34), [300] * 4, [0, 345, 690, 1035]
+    )
+    gaze = lift(path, 500, np.random.default_rng(0))
+    label = np.full(len(gaze), int(Label.SACCADE))
+    for onset in path.onset_ms:
+        label[round(onset / 2) : round(onset / 2) + 150] = Label.FIXATION
+    pair = {expert: LabelledRecording("made", expert, gaze, label) for expert in EXPERTS}
+    text = events_chapter({"made": pair})
+    scores = {
+        tuple(row.split(" | ")[:2]): float(row.split(" | ")[2])
+        for row in text.splitlines()
+        if " | 0." in row or " | 1." in row
+    }
+    assert scores["| fixation", "stdiffeye"] > 0.9
+    assert scores["| saccade", "stdiffeye"] > 0.9
+    assert scores["| saccade", "REMoDNaV"] > 0.5
+    assert scores["| fixation", "the other expert"] == 1
+    assert "Not installed" not in text

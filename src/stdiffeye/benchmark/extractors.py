@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.benchmark.peer_extractors import peer_detectors
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Trajectory, fill_gaps, fixation_intervals, resample
 from stdiffeye.gaze._scale import runs
@@ -45,6 +46,11 @@ GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "idt": {"max_dispersion_deg": (1.0, 1.5, 2.0, 2.5, 3.0), "min_fixation_ms": (60.0, 80.0, 100.0)},
 }
 
+EVENT_LABELS = {
+    "fixation": Label.FIXATION,
+    "saccade": Label.SACCADE,
+    "oscillation": Label.POST_SACCADIC_OSCILLATION,
+}
 Intervals = NDArray[np.float64]  # (M, 2) start and end in ms
 Recordings = Mapping[str, Mapping[str, LabelledRecording]]
 
@@ -72,8 +78,53 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
         "At the recordings' own rates (500 Hz, UL47 200 Hz)": agreement_table(evaluated_on, None),
         f"At {STORE_RATE_HZ:g} Hz, as prepared for training": agreement_table(evaluated_on, STORE_RATE_HZ),
     }
-    write_text(out, _document(tables, best, list(chosen_on), list(evaluated_on)))
+    text = _document(tables, best, list(chosen_on), list(evaluated_on))
+    write_text(out, f"{text}\n{events_chapter(evaluated_on, quiet)}")
     return out
+
+
+def events_chapter(recordings: Recordings, quiet: bool = True) -> str:
+    """Fixations, saccades and oscillations by our detectors and those of other programs, against both experts."""
+    peers = peer_detectors()
+    lines = [
+        "| event | detector | F1 against MN ↑ | against RA ↑ | found | MN's | RA's |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    found = {
+        (name, detector): dict(detect(pair[EXPERTS[0]].trajectory)) | _own_fixations(detector, pair[EXPERTS[0]])
+        for detector, detect in track(list(peers.detectors.items()), "detecting events", quiet=quiet)
+        for name, pair in recordings.items()
+    }
+    for event, label in EVENT_LABELS.items():
+        expert = {who: [labelled_ms(pair[who], label) for pair in recordings.values()] for who in EXPERTS}
+        for detector in peers.detectors:
+            ours = [found[name, detector].get(event) for name in recordings]
+            if any(one is None for one in ours):
+                continue
+            known = [one for one in ours if one is not None]
+            scores = [f"{pooled_f1(known, expert[who]):.3f}" for who in EXPERTS]
+            counts = [sum(map(len, spans)) for spans in (known, *(expert[who] for who in EXPERTS))]
+            lines.append("| " + " | ".join(map(str, (event, detector, *scores, *counts))) + " |")
+        between = f"{pooled_f1(expert['MN'], expert['RA']):.3f}"
+        lines.append(f"| {event} | the other expert | {between} | {between} | | | |")
+    absent = f"\nNot installed when this was made: {', '.join(peers.missing)}.\n" if peers.missing else ""
+    return f"{EVENTS_HEAD}\n{chr(10).join(lines)}\n{absent}"
+
+
+def _own_fixations(detector: str, recording: LabelledRecording) -> dict[str, Intervals]:
+    if detector != "stdiffeye":
+        return {}
+    return {"fixation": found_ms(prepared(recording.trajectory, None), "ivt", {})}
+
+
+def labelled_ms(recording: LabelledRecording, label: Label) -> Intervals:
+    return runs(recording.label == label) * np.float64(1000 / recording.trajectory.rate_hz)
+
+
+def pooled_f1(found: Sequence[Intervals], expert: Sequence[Intervals]) -> float:
+    """F1 of events over all recordings."""
+    matched = sum(len(list(matches(one, two))) for one, two in zip(found, expert, strict=True))
+    return 2 * matched / max(sum(map(len, found)) + sum(map(len, expert)), 1)
 
 
 def agreement_table(recordings: Recordings, rate_hz: float | None) -> dict[str, dict[str, Agreement]]:
@@ -126,7 +177,7 @@ def found_ms(trajectory: Trajectory, method: str, options: Mapping[str, Any]) ->
 
 
 def expert_ms(recording: LabelledRecording) -> Intervals:
-    return runs(recording.label == Label.FIXATION) * np.float64(1000 / recording.trajectory.rate_hz)
+    return labelled_ms(recording, Label.FIXATION)
 
 
 def matches(found: Intervals, expert: Intervals) -> Iterator[tuple[int, int]]:
@@ -186,6 +237,12 @@ and I-DT were chosen on {chosen_count} recordings. Every figure is of the other 
 F1: a fixation matches when overlap / union ≥ 0.5. Kappa: over samples, fixation or not. Duration: found minus the
 expert's, median over matched fixations, and the median of its absolute value. What an expert calls pursuit, blink or
 oscillation is no fixation for that expert.
+"""
+
+EVENTS_HEAD = """## Saccades and oscillations, beside other programs
+
+The same recordings at their own rates; an event matches when overlap / union ≥ 0.5. Other programs run with their own
+defaults. Our fixations here are I-VT's. The thresholds for saccades and oscillations were chosen on the first half.
 """
 
 TAIL = """* `judd`: 6 deg/s, 50 ms, as published; scaled by the frame's pixels per degree and the rate.

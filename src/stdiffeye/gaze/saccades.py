@@ -7,8 +7,8 @@ Conventions: speed by a Savitzky–Golay filter of order 2 over 12 ms. Noise is 
 threshold, which is iterated until it settles. Thresholds are median + k · 1.4826 · median deviation: k = 16 for the
 peak of a saccade, 10 for its edges, 3 for an oscillation. No noise makes the peak threshold larger than 100 deg/s. An
 oscillation begins at the saccade's end, and is there where the speed is above its threshold within the next 40 ms.
-Stretches with lost samples are no saccades. The factors were chosen by `stdiffeye reproduce extractors` on half of the
-recordings that experts labelled.
+Stretches with lost samples are no saccades. The factors were chosen on half of the recordings that experts labelled;
+`stdiffeye reproduce extractors` scores the other half.
 """
 
 from __future__ import annotations
