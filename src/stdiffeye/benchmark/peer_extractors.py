@@ -97,7 +97,8 @@ def _remodnav(gaze: Trajectory, classifier: Any) -> Events:
     if len(whole) == 0:
         return {name: np.zeros((0, 2)) for name in REMODNAV_LABELS}
     first, last = int(whole[0]), int(whole[-1]) + width
-    data = np.rec.fromarrays([gaze.xy_px[first:last, 0], gaze.xy_px[first:last, 1]], names="x,y")
+    data = np.zeros(last - first, dtype=[("x", np.float64), ("y", np.float64)])
+    data["x"], data["y"] = gaze.xy_px[first:last].T
     logging.getLogger("remodnav").setLevel(logging.ERROR)
     detector = classifier(px2deg=1 / px_per_degree_of(gaze.frame), sampling_rate=gaze.rate_hz)
     with warnings.catch_warnings():
