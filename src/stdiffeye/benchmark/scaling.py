@@ -128,14 +128,25 @@ def _projection(rows: dict[str, list[CommandCost]]) -> list[str]:
         "features": ("a million pictures", MILLION),
         "generate": ("a million pictures, ten scanpaths each", MILLION),
     }
-    lines = ["## Projected", "", "Hours of one core; with more workers the same, shared, if the disk keeps up.", ""]
+    lines = [
+        "## Projected",
+        "",
+        "Processor time of one core; with more workers the same, shared, if the disk keeps up.",
+        "",
+    ]
     workers = " | ".join(f"{count} worker{'s' * (count > 1)}" for count in WORKERS)
     lines += [f"| command | work | {workers} |", "|---|---|---|---|---|"]
     for name, (what, count) in wanted.items():
         if name in rows:
-            hours = marginal_s(rows[name]) * count / 3600
-            lines.append(f"| `{name}` | {what} | {' | '.join(f'{hours / n:.3g} h' for n in WORKERS)} |")
+            seconds = marginal_s(rows[name]) * count
+            lines.append(f"| `{name}` | {what} | {' | '.join(_duration(seconds / n) for n in WORKERS)} |")
     return lines
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.3g} h"
 
 
 def _run(words: Sequence[str], folder: Path) -> tuple[float, float]:
