@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench docs results clean
+.PHONY: demo test locked lint bench build audit reliability docs results clean
 .DEFAULT_GOAL := demo
 
 # torch first and exactly: any range would fetch another build with gigabytes of CUDA.
@@ -24,6 +24,15 @@ demo: $(VENV)/.base  ## the main job: gaze for pictures that the demo draws itse
 test: $(VENV)/.dev lint
 	@$(BIN)/pytest -n 2 --dist worksteal
 
+# The same with exactly the files of requirements-lock.txt, each checked by its SHA-256 (Linux on x86-64, Python 3.11).
+locked:
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements-lock.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $(VENV)/.base $(VENV)/.dev
+	@$(MAKE) test
+
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -32,6 +41,17 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@for file in benchmarks/bench_*.py; do echo "── $$file"; $(BIN)/python $$file || exit 1; done
+
+build: $(VENV)/.dev  ## the wheel, a bill of materials (CycloneDX) and the licences of all dependencies, in dist/
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@$(BIN)/python docs/scripts/sbom.py --out dist
+
+audit: $(VENV)/.dev  ## known weaknesses of the locked packages; needs an index that can be reached
+	@$(BIN)/pip install --quiet --disable-pip-version-check pip-audit
+	@$(BIN)/pip-audit --requirement requirements-lock.txt --require-hashes --disable-pip
+
+reliability: $(VENV)/.dev  ## attacks on everything, and docs/reliability.md of them; two hours
+	@$(BIN)/python benchmarks/reliability.py
 
 $(VENV)/.docs: $(VENV)/.base
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ def _folder(variable: str) -> Path:
     if not value:
         pytest.skip(f"{variable} is not set")
     return Path(value)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Pseudonyms of the tests have a key of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STDIFFEYE_KEYS", str(tmp_path_factory.mktemp("keys")))
+        yield
 
 
 @pytest.fixture(scope="session")

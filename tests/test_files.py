@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import numpy as np
 import pytest
+import torch
 
-from stdiffeye.files import process_lives, write_text
+from stdiffeye import files
+from stdiffeye.data.tensor_file import write_tensors
+from stdiffeye.errors import DiskFull, InputError
+from stdiffeye.files import process_lives, reserved, temporary_folder, write_text
+from stdiffeye.gaze import Frame, Scanpath, Trial
+from stdiffeye.io.gaze_files import write_gaze
+from stdiffeye.plotting import draw, save
+from stdiffeye.weight_files import write_weights
 
 KILLED = """
 import os, signal, sys
@@ -44,6 +56,72 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path):
     with pytest.raises(UnicodeEncodeError):
         write_text(tmp_path / "a.txt", "\ud800")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+def test_a_temporary_folder_of_a_killed_program_is_taken_away_with_what_is_in_it(tmp_path):
+    code = KILLED.replace("atomic_write(sys.argv[1])", "temporary_folder(Path(sys.argv[1]))")
+    code = code.replace("import atomic_write", "import temporary_folder\nfrom pathlib import Path")
+    code = code.replace("temporary.write_text", "(temporary / 'a').write_text")
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=False)
+    assert [path.is_dir() for path in tmp_path.iterdir()] == [True]
+    with temporary_folder(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder]
+    assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def files_of_at_most(count: int) -> Iterator[None]:
+    """Within this block the system refuses to let a file grow further, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (count, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+WRITERS = {
+    "text": lambda path: write_text(path, "x" * 100_000),
+    "tensors": lambda path: write_tensors(path, {"x": np.zeros(100_000)}),
+    "weights": lambda path: write_weights(path, {"x": torch.zeros(100_000)}, {}),
+    "picture": lambda path: save(draw(long_gaze()[0]), path),
+    **{suffix: lambda path: write_gaze(path, long_gaze()) for suffix in (".json", ".csv", ".parquet", ".h5")},
+}
+
+
+def long_gaze() -> list[Trial]:
+    path = Scanpath(np.random.default_rng(0).uniform(0, 90, (2000, 2)), Frame(100, 100), np.full(2000, 200.0))
+    return [Trial("a.png", str(number), path) for number in range(10)]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_full_disk_is_one_sentence_with_path_and_space_and_leaves_nothing(tmp_path, kind):
+    path = tmp_path / (f"a{kind}" if kind.startswith(".") else "a.png")
+    with (
+        files_of_at_most(4096),
+        pytest.raises(DiskFull, match=r"a\.\w+ cannot be written \(.*; \d+ MB are free in .*") as said,
+    ):
+        WRITERS[kind](path)
+    assert "nothing half-written is left; free some space there" in str(said.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_second_of_two_processes_in_one_place_is_refused_and_a_killed_one_holds_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LOCK_PATIENCE_S", 0.0)
+    code = "import sys\nfrom stdiffeye.files import reserved\n"
+    code += f"with reserved({str(tmp_path / 'a')!r}, 'writing'):\n    print('ready', flush=True)\n    sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with (
+            pytest.raises(InputError, match=r"another process is writing into .*a: wait for it"),
+            reserved(tmp_path / "a", "writing"),
+        ):
+            pass
+        other.kill()
+    with reserved(tmp_path / "a", "writing"):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_process_has_an_impossible_number():

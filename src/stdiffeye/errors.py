@@ -8,3 +8,7 @@ from __future__ import annotations
 
 class InputError(ValueError):
     """Bad input: says what was wrong, what was expected, the value, and the next thing to try."""
+
+
+class DiskFull(InputError):
+    """A file could not be written for want of space; no other file will fare better, so nobody goes on after it."""

@@ -1,24 +1,32 @@
 """Files that are either whole or not there: write to a temporary name, then rename.
 
 A program that is killed leaves its temporary file. The name says on which machine and by which process it was made, so
-that the next program that writes to the folder takes away what nobody is writing any more.
+that the next program that writes to the folder takes away what nobody is writing any more. A full disk is one error
+with the path and the space that is left.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import platform
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from stdiffeye.errors import InputError
+from stdiffeye.errors import DiskFull, InputError
 
-_swept: set[Path] = set()
+LOCK_PATIENCE_S = 2.5  # workers of a killed process hold its lock until they notice, which takes them a second
+# No space, no quota, and the limit that a system sets on the size of a file.
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_swept: set[tuple[int, Path]] = set()
 
 
 @contextmanager
@@ -31,27 +39,117 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent)
     prefix = f"{_mark()}{os.getpid()}-"
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix="".join(path.suffixes[-2:]))
-    os.close(handle)
-    temporary = Path(name)
+    with disk_errors(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix="".join(path.suffixes[-2:]))
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder(where: Path | None = None) -> Iterator[Path]:
+    """A folder that vanishes with this block; after a kill the next program that makes one takes it away.
+
+    Parameters
+    ----------
+    where : beside what it is for (default: the system's place for temporary files).
+    """
+    where = Path(tempfile.gettempdir()) if where is None else where
+    where.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(where)
+    folder = Path(tempfile.mkdtemp(dir=where, prefix=f"{_mark()}{os.getpid()}-"))
     try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        yield folder
     finally:
-        temporary.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Within this block a full disk is a `DiskFull` with the path and what is free."""
+    try:
+        yield
+    except OSError as error:
+        # Libraries in C do not always fill in the number, but quote the system's words.
+        words = {one: os.strerror(one) for one in NO_SPACE}
+        reason = words.get(error.errno or 0) or next((one for one in words.values() if one in str(error)), None)
+        if reason is None:
+            raise
+        raise disk_full(path, reason) from error
+
+
+def disk_full(path: Path, reason: str) -> DiskFull:
+    """The error that says what could not be written, why, and where to make room."""
+    there = next(folder for folder in (path.parent, *path.absolute().parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free / 1e6
+    kept = "the file before is whole" if path.is_file() else "nothing half-written is left"
+    return DiskFull(
+        f"{path} cannot be written ({reason}; {free:.0f} MB are free in {there}): {kept}; free some space there, "
+        "or give another place, and run the same command again"
+    )
+
+
+@contextmanager
+def reserved(path: str | Path, what: str) -> Iterator[None]:
+    """Only one process at a time is within this block for a path; the second one is refused at once.
+
+    The lock is a hidden file beside the path. The system lets go of it when a process ends, however it ends.
+
+    Parameters
+    ----------
+    what : what the other is doing, as "preparing a store".
+
+    Raises
+    ------
+    InputError : another process has the lock.
+    """
+    path = Path(path)
+    lock = path.parent / f".{path.name}.stdiffeye-lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with disk_errors(lock), _only_holder(lock, f"another process is {what} into {path}: wait for it") as file:
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+            file.close()
+
+
+@contextmanager
+def _only_holder(lock: Path, refusal: str) -> Iterator[IO[bytes]]:
+    until = time.monotonic() + LOCK_PATIENCE_S
+    while True:
+        with lock.open("ab") as file:
+            if not locked(file):
+                if time.monotonic() > until:
+                    raise InputError(refusal) from None
+                time.sleep(0.1)
+                continue
+            # Whoever had the lock before takes the file away with it: then ours is no longer the one of that name.
+            if lock.exists() and os.fstat(file.fileno()).st_ino == lock.stat().st_ino:
+                yield file
+                return
 
 
 def remove_leftovers(folder: Path) -> None:
     """Take away temporary files of processes of this machine that are no more; once per folder and process."""
-    if folder in _swept:
+    if (os.getpid(), folder) in _swept:  # a fork looks for itself
         return
-    _swept.add(folder)
+    _swept.add((os.getpid(), folder))
     mark = _mark()
     for entry in os.scandir(folder):
         number = entry.name.removeprefix(mark).partition("-")[0]
-        if entry.name.startswith(mark) and number.isdecimal() and not process_lives(int(number)):
-            Path(entry.path).unlink(missing_ok=True)
+        if not entry.name.startswith(mark) or not number.isdecimal() or process_lives(int(number)):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):  # in a place that many share it may be somebody else's
+                Path(entry.path).unlink(missing_ok=True)
 
 
 def process_lives(number: int) -> bool:

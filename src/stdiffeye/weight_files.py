@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import atomic_write
+from stdiffeye.files import atomic_write, disk_full
 
 CHECKSUM = "sha256"
 
@@ -29,10 +29,8 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     with atomic_write(path) as temporary:
         try:
             save_file(plain, temporary, metadata)
-        except (SafetensorError, OSError) as error:
-            reason = " ".join(str(error).split())
-            kept = "; the file before is whole" if path.is_file() else ""
-            raise InputError(f"{path} cannot be written ({reason}){kept}: is the disk full?") from None
+        except SafetensorError as error:
+            raise disk_full(path, " ".join(str(error).split())) from None
 
 
 def read_weights(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -40,6 +40,9 @@ def made_block(start: float, name: str, lost: bool = False) -> Recording:
     return Recording(time, 1000, FRAME, right_px=xy, messages=messages, name=name)
 
 
+QUIET = ("--quiet", "--keep-ids")
+
+
 def run(*words: object) -> int:
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in words])
@@ -49,7 +52,7 @@ def run(*words: object) -> int:
 @pytest.mark.parametrize("method", ["judd", "ivt", "idt"])
 def test_a_recording_gives_the_fixations_that_it_was_made_of(tmp_path, method, capsys):
     write_asc(tmp_path / "ann.asc.gz", [made_block(1000, "a.png"), made_block(9000, "b.png")])
-    assert run("fixations", tmp_path / "ann.asc.gz", "--out", tmp_path / "out", "--method", method, "--quiet") == 0
+    assert run("fixations", tmp_path / "ann.asc.gz", "--out", tmp_path / "out", "--method", method, *QUIET) == 0
     trials = read_scanpaths(tmp_path / "out" / "scanpaths.json")
     assert [(trial.name, trial.subject) for trial in trials] == [("a.png", "ann"), ("b.png", "ann")]
     for trial in trials:
@@ -86,7 +89,7 @@ def test_own_patterns_pictures_and_several_files(tmp_path):
         write_asc(
             tmp_path / f"{viewer}.asc", [Recording(block.time_ms, 1000, FRAME, right_px=block.right_px, messages=said)]
         )
-    words = ("--start", r"SHOW (?P<name>\w+)", "--end", "HIDE", "--pictures", tmp_path / "pictures", "--quiet")
+    words = ("--start", r"SHOW (?P<name>\w+)", "--end", "HIDE", "--pictures", tmp_path / "pictures", *QUIET)
     assert run("fixations", tmp_path / "ann.asc", tmp_path / "bob.asc", "--out", tmp_path / "out", *words) == 0
     trials = read_scanpaths(tmp_path / "out" / "scanpaths.json")
     assert [(t.subject, t.name, t.picture.name) for t in trials] == [
@@ -111,7 +114,7 @@ def test_data_quality_is_told_per_trial_viewer_and_file(tmp_path, capsys):
     blocks[0] = replace(blocks[0], messages=(Message(10.0, said), *blocks[0].messages))
     write_asc(tmp_path / "ann.asc", blocks)
     write_asc(tmp_path / "bob.asc", [made_block(1000, "a.png")])
-    assert run("fixations", tmp_path / "ann.asc", tmp_path / "bob.asc", "--out", tmp_path / "out", "--quiet") == 0
+    assert run("fixations", tmp_path / "ann.asc", tmp_path / "bob.asc", "--out", tmp_path / "out", *QUIET) == 0
     assert "validation error 0.41 deg on average, 0.64 at most" in capsys.readouterr().out
     quality = json.loads((tmp_path / "out" / "quality.json").read_text())
     assert [(row["file"], row["trials"], row["kept"]) for row in quality["files"]] == [

@@ -64,7 +64,7 @@ def test_recordings_are_found_in_all_folders_and_nothing_else_is(folder):
 
 
 def test_a_folder_becomes_a_store_without_any_description(folder, tmp_path):
-    store = prepare(folder, out=tmp_path / "store", quiet=True)
+    store = prepare(folder, out=tmp_path / "store", quiet=True, keep_ids=True)
     trials = list(store.trials())
     assert {trial.subject for trial in trials} == {"ann", "bob"}
     assert [trial.name for trial in trials[:2]] == ["1 face.png", "2 house.png"]
@@ -135,9 +135,9 @@ def test_tables_need_their_screen_once(tmp_path):
 
 def test_a_bids_data_set_is_read_viewer_by_viewer(tmp_path):
     blocks = [block(1000, "TRIALID face.png", subject=subject) for subject in ("ann", "bob")]
-    write_bids(tmp_path / "bids", blocks, SIZE)
+    write_bids(tmp_path / "bids", blocks, SIZE, keep_ids=True)
     assert [path.name for path in find_recordings(tmp_path / "bids")] == ["sub-ann", "sub-bob"]
-    store = prepare(tmp_path / "bids", out=tmp_path / "store", quiet=True)
+    store = prepare(tmp_path / "bids", out=tmp_path / "store", quiet=True, keep_ids=True)
     assert sorted(trial.subject for trial in store.trials()) == ["ann", "bob"]
 
 

@@ -8,20 +8,25 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stdiffeye.errors import InputError
+from stdiffeye.errors import DiskFull, InputError
 from stdiffeye.gaze import Frame
 from stdiffeye.gaze.recording import Event, Message, Recording
 from stdiffeye.io.bids import read_bids
-from stdiffeye.io.bids_write import Screen, write_bids
+from stdiffeye.io.bids_write import Screen
+from stdiffeye.io.bids_write import write_bids as write_published
 from stdiffeye.io.recordings import read_recording
 
 SCREEN = Screen(distance_m=0.6, width_m=0.5, height_m=0.3)
 RUN = "sub-ann1_task-view_run-01"
+
+# With what must not be published by default: tests/test_pseudonyms.py is about that.
+write_bids = partial(write_published, keep_ids=True, messages=".")
 
 
 def made() -> list[Recording]:
@@ -172,7 +177,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(gzip, "compress", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(DiskFull, match="No space left"):
         write_bids(tmp_path / "set", made(), SCREEN)
     assert list(tmp_path.iterdir()) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -42,8 +43,9 @@ def trials() -> list[Trial]:
 
 @pytest.mark.parametrize("suffix", [".json", ".json.gz", ".csv", ".csv.gz", ".tsv", ".parquet"])
 def test_trials_come_back_as_they_were(tmp_path, suffix):
-    write_gaze(tmp_path / f"gaze{suffix}", trials())
-    assert read_gaze(tmp_path / f"gaze{suffix}") == trials()
+    given = [replace(trial, picture=tmp_path / "images" / "a.jpg") for trial in trials()]
+    write_gaze(tmp_path / f"gaze{suffix}", given)
+    assert read_gaze(tmp_path / f"gaze{suffix}") == given
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".parquet", ".hdf5"])

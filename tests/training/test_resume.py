@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +18,7 @@ import torch
 from blob_gaze import TINY, World
 from safetensors.torch import load_file
 
+from stdiffeye.cli import main
 from stdiffeye.errors import InputError
 from stdiffeye.systems.presets import TrainConfig
 from stdiffeye.training import loop, run
@@ -80,6 +83,80 @@ def test_a_run_that_was_killed_twice_ends_with_the_same_weights(world, tmp_path)
             assert logs[0] == logs[1]
             steps = [step for step, _ in logs[1]]
             assert steps == sorted(set(steps))
+
+
+def test_ctrl_c_keeps_a_checkpoint_and_the_printed_command_goes_on_to_the_same_weights(world, tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    changes = (*CHANGES, "train.scanpath.steps=400", "train.scanpath.checkpoint_every=100000")
+    changes = (*changes, "train.scanpath.validate_every=100000")
+    train("coarse-to-fine", world.stores, whole, changes, only="scanpath", cache=world.cache, quiet=True)
+    command = [sys.executable, "-m", "stdiffeye", "train", "coarse-to-fine", *map(str, world.stores)]
+    command += ["--out", str(broken), "--cache", str(world.cache), "--only", "scanpath", "--quiet", "--set", *changes]
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + PATIENCE_S
+        while process.poll() is None and last_step(broken / "scanpath" / "log.jsonl") < 20 and time.monotonic() < until:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, said
+    assert (broken / "scanpath" / "last.safetensors").is_file()
+    printed = said.strip().removeprefix("stdiffeye: interrupted; a checkpoint is kept; go on with: stdiffeye ")
+    assert printed.endswith("--resume")
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(printed))
+    assert ended.value.code == 0
+    one, other = (load_file(folder / "scanpath" / "last.safetensors") for folder in (whole, broken))
+    assert all(torch.equal(one[name], other[name]) for name in one.keys() | other.keys())
+
+
+def test_a_checkpoint_is_kept_at_least_every_minute(world, tmp_path, monkeypatch):
+    kept = []
+    ticks = itertools.count(step=25.0)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=ticks.__next__))
+    monkeypatch.setattr(loop, "save_checkpoint", lambda path, system, mean, optimiser, done: kept.append(done.step))
+    changes = (*CHANGES, "train.trajectory.steps=9", "train.trajectory.checkpoint_every=1000")
+    changes = (*changes, "train.trajectory.validate_every=1000")
+    train("coarse-to-fine", world.stores, tmp_path, changes, only="trajectory", quiet=True)
+    assert kept[:3] == [3, 6, 9]
+
+
+def test_validation_that_was_broken_off_is_made_up_for(world, tmp_path, monkeypatch):
+    changes, asked = (*CHANGES, "train.trajectory.steps=20"), []
+
+    def judged(system: object) -> dict[str, float]:
+        asked.append(1)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return {"score": float(len(asked))}
+
+    monkeypatch.setattr(run, "validator", lambda *_: judged)
+    with pytest.raises(KeyboardInterrupt):
+        train("coarse-to-fine", world.stores, tmp_path, changes, only="trajectory", quiet=True)
+    train("coarse-to-fine", world.stores, tmp_path, resume=True, only="trajectory", quiet=True)
+    judged_at = [row["step"] for row in rows_of(tmp_path / "trajectory") if "validation/score" in row]
+    assert judged_at == [15, 20]
+
+
+def test_resuming_before_the_first_checkpoint_begins_with_the_weights_that_were_asked_for(world, tmp_path):
+    few = (*CHANGES, "train.trajectory.steps=3")
+    first = train("coarse-to-fine", world.stores, tmp_path / "first", few, only="trajectory", quiet=True)
+    options = {"only": "trajectory", "start_from": first, "quiet": True}
+    whole = train("coarse-to-fine", world.stores, tmp_path / "whole", few, **options)
+    early = tmp_path / "early"
+    early.mkdir()
+    (early / "run.yaml").write_bytes((whole / "run.yaml").read_bytes())  # as if killed before the first checkpoint
+    train("coarse-to-fine", world.stores, early, resume=True, only="trajectory", quiet=True)
+    one, other = (load_file(folder / "trajectory" / "last.safetensors") for folder in (whole, early))
+    assert all(torch.equal(one[name], other[name]) for name in one.keys() | other.keys())
+
+
+def test_resuming_says_what_minutes_count(world, tmp_path, capsys):
+    few = (*CHANGES, "train.trajectory.steps=3")
+    train("coarse-to-fine", world.stores, tmp_path, few, only="trajectory", quiet=True)
+    train("coarse-to-fine", world.stores, tmp_path, resume=True, minutes=2, only="trajectory")
+    said = capsys.readouterr().err
+    assert "trajectory goes on after step 3 and 0.0 minutes of training; its share of --minutes, 2.0, counts" in said
 
 
 def test_going_on_with_a_finished_run_changes_nothing(world, tmp_path):

@@ -22,7 +22,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.systems.presets import to_plain
 from stdiffeye.training.checkpoint import save_weights
 from stdiffeye.web.guard import HEADERS, name_of
-from stdiffeye.web.server import bound
+from stdiffeye.web.server import bound, hosts_of
 
 OPENED: list[str] = []
 WATCHING = False
@@ -71,7 +71,10 @@ def test_the_page_has_no_inline_script_or_style_and_names_no_other_server(client
         assert not re.search(r"https?://(?!www\.w3\.org)", answer.text)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[::2]", "", "[broken"])
+STRANGE = ["", "[broken", "evil@127.0.0.1", "127.0.0.1@evil", "127.0.0.1/", "127.0.0.1:port", "localhost?", "10.0.0.1"]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[::2]", *STRANGE])
 def test_on_loopback_other_names_are_not_answered(client, host):
     answer = client.get("/api/info", headers={"Host": host})
     assert (answer.status_code, answer.json()) == (
@@ -80,10 +83,35 @@ def test_on_loopback_other_names_are_not_answered(client, host):
     )
 
 
-@pytest.mark.parametrize("host", ["localhost:8642", "127.0.0.1", "[::1]:8642"])
+@pytest.mark.parametrize("host", ["localhost:8642", "127.0.0.1", "[::1]:8642", "127.0.0.2:80", "LocalHost"])
 def test_loopback_names_are_answered(client, host):
     assert client.get("/api/info", headers={"Host": host}).status_code == 200
-    assert name_of(host) in ("localhost", "127.0.0.1", "::1")
+    assert name_of(host) in ("localhost", "127.0.0.1", "::1", "127.0.0.2")
+
+
+@pytest.mark.parametrize("listening", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_every_loopback_address_refuses_other_names(listening):
+    hosts = hosts_of(listening, ["mine.example"])
+    assert hosts.loopback_only
+    assert hosts.allow("127.0.0.2:8642")
+    assert hosts.allow("mine.example")
+    assert not hosts.allow("evil.example")
+    assert not hosts.allow("192.168.0.7")
+
+
+@pytest.mark.parametrize("listening", ["0.0.0.0", "192.168.0.7", "lab.example"])
+def test_beyond_loopback_plain_addresses_and_own_names_are_answered_and_no_others(listening):
+    hosts = hosts_of(listening)
+    assert not hosts.loopback_only
+    assert all(hosts.allow(host) for host in ("192.168.0.7:8642", "localhost", listening, socket.gethostname()))
+    assert not hosts.allow("evil.example")
+
+
+def test_an_origin_is_compared_whole(client, picture):
+    base = str(client.base_url)
+    answer = client.post("/api/jobs/none/compare", headers={"Origin": base.replace("http:", "https:")})
+    assert answer.status_code == 403
+    assert client.post("/api/jobs/none/compare", headers={"Origin": base.rstrip("/")}).status_code != 403
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from stdiffeye.data.preparation import QUALITY, prepare
 from stdiffeye.data.shards import ShardReport
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
-from stdiffeye.files import read_json, write_text
+from stdiffeye.files import read_json, temporary_folder, write_text
 from stdiffeye.io.descriptions import SPLITS, Description, describe, known_sets, require
 from stdiffeye.io.sets import read_set
 from stdiffeye.progress import track
@@ -43,12 +42,12 @@ class Prepared:
 def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
     """Prepare every described set that lies under `data`, and write `out`."""
     descriptions = [describe(name) for name in known_sets()]
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         found = []
         for description in track(descriptions, "data sets", quiet=quiet):
             source = data / FOLDERS.get(description.name, description.name)
             if _is_there(description, source):
-                store = prepare(description.name, source, Path(folder) / description.name, quiet=True)
+                store = prepare(description.name, source, folder / description.name, quiet=True)
                 report = ShardReport.from_dict(read_json(store.path / QUALITY))
                 found.append(Prepared(description, store, report, source))
         if not found:

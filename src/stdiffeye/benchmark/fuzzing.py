@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
-import tempfile
 import time
 import warnings
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ import numpy as np
 from stdiffeye.benchmark.fuzz_readers import READERS, FuzzedReader
 from stdiffeye.benchmark.mutations import mutated
 from stdiffeye.errors import InputError
-from stdiffeye.files import write_json
+from stdiffeye.files import temporary_folder, write_json
 from stdiffeye.io.border import LONGEST_MESSAGE
 
 LONGEST_S = 10.0
@@ -110,15 +109,15 @@ def line_of(report: FuzzReport) -> str:
 def _attack(name: str, seconds: float, seed: int, out: Path) -> FuzzReport:
     report = FuzzReport(name)
     context = multiprocessing.get_context("spawn")  # a fork would count this process's memory
-    with tempfile.TemporaryDirectory(prefix="stdiffeye-fuzz-") as folder:
+    with temporary_folder() as folder:
         while seconds > 0:
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=_work, args=(theirs, name, seed, report.cases, seconds, Path(folder)), daemon=False
+                target=_work, args=(theirs, name, seed, report.cases, seconds, folder), daemon=False
             )
             process.start()
             theirs.close()
-            seconds -= _watched(process, ours, report, Path(folder), out)
+            seconds -= _watched(process, ours, report, folder, out)
     return report
 
 

@@ -46,6 +46,9 @@ VERBS: dict[str, str] = {
     "completion": "help for the shell to complete what is typed",
 }
 
+# These keep what is done; the others write nothing before they are through.
+GO_ON = frozenset({"generate", "prepare", "features", "reproduce"})
+
 USAGE = "usage: stdiffeye VERB … [--debug]      stdiffeye VERB --help explains a verb"
 EXAMPLE = "Example: stdiffeye generate photo.jpg --samples 10 --seconds 3 --out gaze"
 
@@ -59,7 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         sys.exit(_run(words))
     except KeyboardInterrupt:
-        _fail("interrupted; run the same command again to go on", 130, debug)
+        _fail(f"interrupted; {_after_interrupt(words)}", 130, debug)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -163,6 +166,16 @@ def overview() -> str:
 def _warning(message: Warning | str, *_: Any, **__: Any) -> str:
     """A warning in one line, without the line of source that it comes from."""
     return f"stdiffeye: warning: {' '.join(str(message).split())}\n"
+
+
+def _after_interrupt(words: list[str]) -> str:
+    verb, rest = words[0], words[1:]
+    own = getattr(verb_modules()[verb], "after_interrupt", None)
+    if own is not None:
+        return str(own(rest, parse(verb, rest)))
+    if verb in GO_ON:
+        return "run the same command again to go on"
+    return "nothing half-written is left; run the same command again to begin anew"
 
 
 def _one_line(error: BaseException) -> str:

@@ -56,6 +56,8 @@ class FixationsArgs:
     thresholds: ThresholdFlags = field(default_factory=ThresholdFlags)
     drift_target: Annotated[str | None, tyro.conf.arg(metavar="X,Y", help_behavior_hint="")] = None
     """Correct drift by what is fixated as a trial begins: X,Y px or centre."""
+    keep_ids: bool = False
+    """Viewers keep their names instead of pseudonyms."""
     trajectories: bool = False
     """Keep the 240 Hz trajectories too, in scanpaths.json and samples.csv."""
     json: bool = False
@@ -77,7 +79,9 @@ def run(args: FixationsArgs) -> None:
 
     columns = None if args.columns is None else Columns.parse(args.columns)
     drift = None if args.drift_target is None else DriftTarget.parse(args.drift_target)
-    reading = ReadingOptions(args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree), drift)
+    reading = ReadingOptions(
+        args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree), drift, args.keep_ids
+    )
     settings = CleaningSettings(extractor=args.method, eye=args.eye, thresholds=args.thresholds.thresholds())
     found = fixations(args.recordings, reading=reading, settings=settings, quiet=args.quiet)
     trials = with_pictures(found.trials, args.pictures)

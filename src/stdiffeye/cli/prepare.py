@@ -39,6 +39,8 @@ class PrepareArgs:
     """Cut scanpaths after so many fixations."""
     max_points: int = 1500
     """Cut trajectories after so many points."""
+    keep_ids: bool = False
+    """Of recordings: viewers keep their names instead of pseudonyms."""
     check: bool = False
     """Only tell which files are there, which are missing and where they are expected."""
     work: WorkOptions = field(default_factory=WorkOptions)
@@ -66,10 +68,10 @@ def run(args: PrepareArgs) -> int:
     if args.work.own is not None:
         from stdiffeye.data.shared_preparation import prepare_shard
 
-        made = prepare_shard(args.work.own, *given, quiet=args.quiet)
+        made = prepare_shard(args.work.own, *given, quiet=args.quiet, keep_ids=args.keep_ids)
         print(f"Shard {args.work.own} is done; when all are: stdiffeye join {made}")
         return 0
-    store = prepare(*given, args.jobs, args.quiet, args.overwrite, args.work.cluster)
+    store = prepare(*given, args.jobs, args.quiet, args.overwrite, args.work.cluster, args.keep_ids)
     if not args.quiet:
         print(ShardReport.from_dict(read_json(store.path / QUALITY)))
     print(f"{len(store)} trials are in {store.path}; `stdiffeye info {store.path}` describes them")

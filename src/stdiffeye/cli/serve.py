@@ -26,9 +26,11 @@ class ServeArgs:
     """A shipped model (see `stdiffeye models`) or a run's folder; by default freeview, and search for targets."""
     pysaliency: Annotated[str | None, arg(metavar="MODEL", help_behavior_hint="")] = None
     """Serve this model's densities by pysaliency's HTTP protocol for scanpath models instead of the page."""
+    names: tuple[str, ...] = ()
+    """Further names that browsers may call it by, as behind a proxy."""
 
 
 def run(args: ServeArgs) -> None:
     from stdiffeye.web.server import serve
 
-    serve(args.port, args.host, args.model, pysaliency=args.pysaliency)
+    serve(args.port, args.host, args.model, pysaliency=args.pysaliency, names=args.names)

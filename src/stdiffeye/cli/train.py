@@ -34,7 +34,7 @@ class TrainArgs:
     resume: bool = False
     """Go on with the run in --out."""
     minutes: float | None = None
-    """Stop after so many minutes of training, shared among the stages; validation comes on top."""
+    """Stop after so many minutes of training, shared among the stages; those before --resume count, validation not."""
     only: str | None = None
     """Train this stage alone: scanpath or trajectory."""
     start_from: str | None = None
@@ -49,6 +49,16 @@ class TrainArgs:
     """Also write TensorBoard logs (extra `log`)."""
     quiet: bool = False
     """Print nothing but errors."""
+
+
+def after_interrupt(words: list[str], args: TrainArgs) -> str:
+    """How an interrupted training goes on: with the command that is printed."""
+    from stdiffeye.training.shipped import RUN_FILE
+
+    if args.out is None or not (args.out / RUN_FILE).is_file():
+        return "nothing was trained yet; run the same command again"
+    command = shlex.join(["stdiffeye", "train", *words, *(() if args.resume else ("--resume",))])
+    return f"a checkpoint is kept; go on with: {command}"
 
 
 def run(args: TrainArgs) -> None:

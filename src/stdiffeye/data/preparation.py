@@ -7,9 +7,9 @@ the name `STORE` when all is done. Memory holds a few shards, however large the 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
+import os
 import shutil
 from collections import deque
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ from stdiffeye.data.store import (
     manifest_checksum,
 )
 from stdiffeye.errors import InputError
-from stdiffeye.files import read_json, write_json
+from stdiffeye.files import disk_errors, read_json, reserved, write_json
 from stdiffeye.gaze import Frame, Trial
 from stdiffeye.gaze.quality import QualityReport
 from stdiffeye.io.descriptions import Description, describe_source, picture_path, require
@@ -47,6 +47,7 @@ from stdiffeye.progress import track
 
 TRIALS_PER_SHARD = 1000
 PLAN = "plan.json"
+RECORDINGS_READER = "tracker_files"
 QUALITY = "quality.json"
 
 
@@ -77,6 +78,7 @@ def prepare(
     quiet: bool = False,
     overwrite: bool = False,
     cluster: str | None = None,
+    keep_ids: bool = False,
 ) -> Store:
     """Clean a data set and write it to a store for training.
 
@@ -100,6 +102,8 @@ def prepare(
         Replace a store that is already there.
     cluster : str, optional
         Share the work by Dask instead: "local", "tcp://HOST:PORT" or "slurm".
+    keep_ids : bool
+        Of recordings: viewers keep the names that these give them, instead of pseudonyms.
 
     Returns
     -------
@@ -118,24 +122,20 @@ def prepare(
     >>> prepare("recordings/", out="stores/mine", pictures="stimuli/")         # doctest: +SKIP
     Store(recordings: 480 trials on 60 stimuli, stores/mine)
     """
-    job, plan = planned(dataset, source, out, pictures, settings)
+    job, plan = planned(dataset, source, out, pictures, settings, keep_ids)
     out = job.out
     if is_store(out) and not overwrite:
-        if read_json(out / MANIFEST).get("plan_sha256") == _digest(plan):
+        earlier = plan | {"pictures_root": job.pictures and job.pictures.as_posix()}  # before roots were relative
+        if read_json(out / MANIFEST).get("plan_sha256") in (_digest(plan), _digest(earlier)):
+            _tidy(out)
             return Store.open(out)
         raise InputError(f"{out} is a store made otherwise: choose another --out, or say --overwrite to replace it")
     if out.exists() and not is_store(out):
         raise InputError(f"{out} is there and is no store: choose another --out")
-    try:
+    with reserved(out, "preparing a store"), disk_errors(job.folder):
         _begin(job.folder, plan)
         count = shard_count(job)
         finish(job.folder, plan, count, write_shards(job, range(count), jobs, cluster, quiet), out)
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise InputError(
-                f"the disk is full: free some space and run the same command again, {job.folder} keeps what is done"
-            ) from error
-        raise
     return Store.open(out)
 
 
@@ -145,15 +145,17 @@ def planned(
     out: str | Path | None,
     pictures: str | Path | None,
     settings: CleaningSettings | None,
+    keep_ids: bool = False,
 ) -> tuple[PreparationJob, dict[str, Any]]:
     """What is to be done, and what decides its result; parameters as in `prepare`."""
     description, source = describe_source(dataset, source)
     if out is None:
         raise InputError(f"say where the store goes: out='stores/{description.name}'")
+    description = replace(description, keep_ids=keep_ids or description.keep_ids)
     require(description, source, pictures_elsewhere=pictures is not None)
     settings = settings or CleaningSettings()
     root = _pictures_root(description, source, pictures)
-    plan = _plan(description, source, root, settings)
+    plan = _plan(description, source, root and Path(os.path.relpath(root, out)), settings)
     if root is not None:
         description = replace(description, pictures=root.as_posix())
     return PreparationJob(description, source, root, settings, Path(out)), plan
@@ -176,9 +178,12 @@ def _plan(description: Description, source: Path, root: Path | None, settings: C
             continue
         for path in sorted(source.glob(expected.path)):
             files[path.relative_to(source).as_posix()] = [path.stat().st_size, path.stat().st_mtime_ns]
+    described = asdict(description)
+    if description.reader != RECORDINGS_READER:
+        del described["keep_ids"]  # it decides nothing: published sets number their viewers
     plan = {
         "version": VERSION,
-        "description": asdict(description),
+        "description": described,
         "settings": settings.as_dict(),
         "pictures_root": None if root is None else root.as_posix(),
         "files_sha256": _digest(files),
@@ -317,5 +322,10 @@ def finish(folder: Path, plan: dict[str, Any], count: int, report: ShardReport, 
     if out.exists():
         shutil.rmtree(out)
     folder.rename(out)
-    remove_shards(out)
-    (out / PLAN).unlink(missing_ok=True)
+    _tidy(out)
+
+
+def _tidy(store: Path) -> None:
+    """Take away what only the making needed, also after a kill at the very end."""
+    remove_shards(store)
+    (store / PLAN).unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from stdiffeye.gaze.quality import QualityReport
 from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.trial_files import ReadingOptions, find_recordings, read_raw_trials
 from stdiffeye.progress import track
+from stdiffeye.pseudonyms import pseudonym
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,20 @@ def fixations(
     found = Fixations(GazeList(), report, RecordingQuality([], report, settings.rate_hz))
     trials: list[Trial] = []
     for file in track(files, "reading recordings", quiet=quiet):
+        shown = file.name if reading is not None and reading.keep_ids else _without_name(file)
         for raw in read_raw_trials(file, reading):
-            trial = _taken(raw, file.name, settings, found)
+            trial = _taken(raw, shown, settings, found)
             trials += [] if trial is None else [trial]
     if not trials:
         reasons = ", ".join(f"{count} {reason}" for reason, count in report.dropped.most_common())
         raise InputError(f"no trial is good enough: of {report.total}, {reasons}")
     return replace(found, trials=GazeList(trials))
+
+
+def _without_name(file: Path) -> str:
+    """A file's name with a pseudonym for its stem, which is often the viewer's."""
+    stem, dot, suffixes = file.name.partition(".")
+    return f"{pseudonym(stem)}{dot}{suffixes}"
 
 
 def _taken(raw: RawTrial, file: str, settings: CleaningSettings, found: Fixations) -> Trial | None:

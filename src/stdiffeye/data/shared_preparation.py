@@ -24,13 +24,14 @@ def prepare_shard(
     pictures: str | Path | None = None,
     settings: CleaningSettings | None = None,
     quiet: bool = False,
+    keep_ids: bool = False,
 ) -> Path:
     """Clean some of a data set's trials into `OUT.partial`; `join_preparation` makes the store.
 
     Parameters
     ----------
     shard : which of the trials.
-    dataset, source, out, pictures, settings, quiet : as in `prepare`.
+    dataset, source, out, pictures, settings, quiet, keep_ids : as in `prepare`.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def prepare_shard(
     ------
     InputError : when the store is there already, or an unfinished one that was begun otherwise.
     """
-    job, plan = planned(dataset, source, out, pictures, settings)
+    job, plan = planned(dataset, source, out, pictures, settings, keep_ids)
     if job.out.exists():
         raise InputError(f"{job.out} is there already: choose another --out")
     known = job.folder / PLAN

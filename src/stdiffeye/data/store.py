@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mmap
+import os
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -91,8 +92,9 @@ class Store:
         path = Path(path)
         info = _read_manifest(path)
         _check_files(path, info)
-        recorded = info["pictures_root"]
-        root = Path(pictures) if pictures is not None else None if recorded is None else Path(recorded)
+        recorded = info["pictures_root"]  # relative to the store: nobody else needs to know where it was made
+        beside = None if recorded is None else Path(os.path.normpath(path.absolute() / recorded))
+        root = beside if pictures is None else Path(pictures)
         if pictures is not None and not Path(pictures).is_dir():
             raise InputError(f"{pictures} is no folder: expected the pictures of {info['dataset']}")
         return cls(path, info, root)

@@ -20,7 +20,7 @@ from PIL import Image
 
 from stdiffeye.encoders import PictureEncoder
 from stdiffeye.encoders.picture import Picture, colour_jittered, load_picture
-from stdiffeye.errors import InputError
+from stdiffeye.errors import DiskFull, InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.progress import track
 
@@ -109,6 +109,8 @@ class FeatureCache:
         for picture in track(pictures, "mirrored pictures" if flip else "pictures", quiet=quiet):
             try:
                 self.open(picture, flip)
+            except DiskFull:
+                raise
             except InputError as error:
                 troubles.append(str(error))
         if len(troubles) == 1:

@@ -40,6 +40,7 @@ TIME_UNITS = {
 GAZE_ON_SCREEN = "gaze-on-screen"
 PX_PER_DEGREE = "PixelsPerDegree"  # our own field; BIDS knows only size and distance
 STIMULUS = "stimulus_name"
+BIDS_NAME = "bids"  # among the details of a recording: how its files are called
 EVENT_KINDS = ("fixation", "saccade", "blink")
 EVENT_POSITIONS = ("x_px", "y_px", "end_x_px", "end_y_px")
 
@@ -106,7 +107,7 @@ def _joined(group: list[_OneEye]) -> Recording:
         subject=entities["sub"],
         events=tuple(event for one in group for event in one.events),
         messages=tuple(message for one in group for message in one.messages),
-        details={"bids": _without_recording(first.path)},
+        details={BIDS_NAME: _without_recording(first.path)},
         **columns,
     )
 

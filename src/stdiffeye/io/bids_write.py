@@ -9,18 +9,17 @@ from __future__ import annotations
 import gzip
 import math
 import re
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import write_json, write_text
+from stdiffeye.files import disk_errors, temporary_folder, write_json, write_text
 from stdiffeye.gaze.recording import XY, Event, Recording
 from stdiffeye.io.bids import EVENT_POSITIONS, GAZE_ON_SCREEN, NOTHING, PX_PER_DEGREE, STIMULUS
+from stdiffeye.pseudonyms import pseudonym
 
 BIDS_VERSION = "1.11.1"
 PHYSIO_EVENT_COLUMNS = ("onset", "duration", "trial_type", "message", *EVENT_POSITIONS)
@@ -47,6 +46,8 @@ def write_bids(
     task: str = "view",
     name: str = "Eye tracking",
     subjects: Sequence[str] | None = None,
+    keep_ids: bool = False,
+    messages: str | None = None,
 ) -> Path:
     """Write a whole data set into a new folder, or nothing at all.
 
@@ -55,6 +56,8 @@ def write_bids(
     screen : size and viewing distance, which BIDS requires for gaze on a screen.
     task, name : BIDS's label of the task, and the data set's name.
     subjects : of the recordings, where these come one after the other and are not held together.
+    keep_ids : viewers keep their names instead of pseudonyms, also in participants.tsv.
+    messages : regular expression of the messages to write; by default none, since experimenters type names into them.
     """
     folder = Path(folder)
     if folder.exists() and any(folder.iterdir()):
@@ -64,24 +67,30 @@ def write_bids(
         subjects = [recording.subject for recording in recordings]
     if not subjects:
         raise InputError("there is no recording to write")
-    labels = _labels(subjects)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".bids-"))
-    try:
-        building.chmod(0o755)
-        _write_top(building, labels, name)
+    hidden = {subject: subject if keep_ids else pseudonym(subject) for subject in subjects}
+    labels = _labels(list(hidden.values()))
+    with temporary_folder(folder.parent.absolute()) as building, disk_errors(folder):
+        whole = building / "bids"
+        whole.mkdir()
+        _write_top(whole, labels, name, keep_ids)
         runs: Counter[str] = Counter()
-        for recording in recordings:
+        for given in recordings:
+            recording = _published(given, hidden[given.subject], messages)
             label = labels[recording.subject]
             runs[label] += 1
             stem = f"sub-{label}_task-{_label(task, 'task')}_run-{runs[label]:02d}"
-            _write_run(building / f"sub-{label}" / "beh" / stem, recording, screen, task)
+            _write_run(whole / f"sub-{label}" / "beh" / stem, recording, screen, task)
         if folder.exists():
             folder.rmdir()
-        building.replace(folder)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
+        whole.replace(folder)
     return folder
+
+
+def _published(recording: Recording, subject: str, messages: str | None) -> Recording:
+    """A recording as others may see it: by another name, where it has one, and with the messages that match."""
+    kept = () if messages is None else tuple(one for one in recording.messages if re.search(messages, one.text))
+    name = subject if recording.name == recording.subject else recording.name
+    return replace(recording, messages=kept, subject=subject, name=name)
 
 
 def _labels(subjects: Sequence[str]) -> dict[str, str]:
@@ -100,10 +109,14 @@ def _label(text: str, what: str) -> str:
     return label
 
 
-def _write_top(folder: Path, labels: dict[str, str], name: str) -> None:
+def _write_top(folder: Path, labels: dict[str, str], name: str, keep_ids: bool) -> None:
     description = {"Name": name, "BIDSVersion": BIDS_VERSION, "DatasetType": "raw"}
     write_json(folder / "dataset_description.json", description)
     write_text(folder / "README.md", f"# {name}\n\nEye tracking in BIDS {BIDS_VERSION}, written by stdiffeye.\n")
+    if not keep_ids:
+        rows = [f"sub-{label}" for label in labels.values()]
+        write_text(folder / "participants.tsv", "\n".join(["participant_id", *rows]) + "\n")
+        return
     rows = [f"sub-{label}\t{_cell(subject)}" for subject, label in labels.items()]
     write_text(folder / "participants.tsv", "\n".join(["participant_id\tsource_name", *rows]) + "\n")
     about = {"source_name": {"Description": "The viewer's name in the recording that this was made from"}}

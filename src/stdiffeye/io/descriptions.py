@@ -17,7 +17,7 @@ import yaml
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
 from stdiffeye.io.border import reading
-from stdiffeye.io.pictures import find_picture
+from stdiffeye.io.pictures import find_picture, inside
 
 FOLDER = Path(__file__).parent.parent / "datasets"
 SPLITS = ("train", "validation", "test")
@@ -94,6 +94,8 @@ class Description:
     """Of recordings: regular expression of the message that ends a trial."""
     columns: str | None = None
     """Of tables: which column is what, as `time=t,x=gx,y=gy,unit=us,lost=-1`."""
+    keep_ids: bool = False
+    """Of recordings: viewers keep the names that these give them, instead of pseudonyms."""
     placement: str = ""
     """How pictures lay on the recorded screen: `letterbox` (as large as fits), `centred` (at their own size); "" when
     a picture fills the screen. Gaze is then measured in the picture's px."""
@@ -226,7 +228,8 @@ def picture_path(description: Description, folder: Path, name: str, task: str) -
     """The picture's path relative to `folder`, or None when it is not there."""
     for pattern in description.picture_names:
         relative = pattern.format(name=name, stem=Path(name).stem, task=task)
-        if (folder / relative).is_file():
+        found = inside(folder, relative)
+        if found is not None and found.is_file():
             return relative
     found = find_picture(folder, name) if name else None
     return None if found is None else found.name

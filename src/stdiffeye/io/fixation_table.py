@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, Trial
+from stdiffeye.io.pictures import picture_word
 
 WORDS = ("name", "subject", "task", "dataset", "split", "picture", "sampling")
 BOX = ("target_x_px", "target_y_px", "target_width_px", "target_height_px")
@@ -42,10 +43,10 @@ SYNONYMS = {
 Table = dict[str, NDArray[Any]]
 
 
-def table_from_trials(trials: Sequence[Trial]) -> Table:
+def table_from_trials(trials: Sequence[Trial], folder: Path | None = None) -> Table:
     """Columns of equal length; numbers are float64 with NaN for unknown, words are object arrays.
 
-    Columns that are empty throughout are left out.
+    Columns that are empty throughout are left out. Pictures are named relative to the `folder` of the file.
     """
     scanpaths = []
     for trial in trials:
@@ -55,7 +56,7 @@ def table_from_trials(trials: Sequence[Trial]) -> Table:
     counts = np.array([len(scanpath) for scanpath in scanpaths], dtype=np.int64)
     table: Table = {}
     for key in WORDS:
-        values = np.array([_word(trial, key) for trial in trials], dtype=object)
+        values = np.array([_word(trial, key, folder) for trial in trials], dtype=object)
         table[key] = np.repeat(values, counts)
     per_trial = np.array([_trial_numbers(trial) for trial in trials], dtype=np.float64).reshape(-1, len(PER_TRIAL))
     table |= dict(zip(PER_TRIAL, np.repeat(per_trial, counts, axis=0).T, strict=True))
@@ -145,9 +146,9 @@ def _box(values: Sequence[float | None]) -> tuple[float, float, float, float] | 
     return (known[0], known[1], known[2], known[3]) if len(known) == len(BOX) else None
 
 
-def _word(trial: Trial, key: str) -> str:
+def _word(trial: Trial, key: str, folder: Path | None) -> str:
     value = trial.details.get(key, "") if key == "sampling" else getattr(trial, key)
-    return "" if value is None else value.as_posix() if isinstance(value, Path) else str(value)
+    return "" if value is None else picture_word(value, folder) if isinstance(value, Path) else str(value)
 
 
 def _trial_numbers(trial: Trial) -> list[float | None]:

@@ -1,17 +1,27 @@
-"""Picture files: which there are, where one lies, and whether it can be opened."""
+"""Picture files: which there are, where one lies, and whether it can be opened.
+
+A gaze file may name pictures in its own folder and below it only. What it names elsewhere is not opened: whoever made
+the file could have any picture of the user's drawn under gaze, and passed on. Nor does a file that is written say
+where on the disk a picture lies.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from stdiffeye.errors import InputError
+from stdiffeye.gaze import Trial
 
 MAX_MEGAPIXELS = 50.0
+LONGEST_SHOWN = 60
 PICTURE_SUFFIXES = (
     ".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp",
 )  # fmt: skip
@@ -21,8 +31,38 @@ PICTURE_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "PPM", "
 
 def find_picture(folder: str | Path, name: str) -> Path | None:
     """The picture called `name` in a folder, with or without one of the known suffixes; None when it is not there."""
-    candidates = (Path(folder) / f"{name}{suffix}" for suffix in ("", *PICTURE_SUFFIXES))
-    return next((path for path in candidates if path.is_file()), None)
+    candidates = (inside(Path(folder), f"{name}{suffix}") for suffix in ("", *PICTURE_SUFFIXES))
+    return next((path for path in candidates if path is not None and path.is_file()), None)
+
+
+def inside(folder: Path, word: str) -> Path | None:
+    """What a word names in a folder or below it; None where it leads out, also by a link."""
+    named = PurePath(word)
+    if not word or named.is_absolute() or PureWindowsPath(word).drive or ".." in PureWindowsPath(word).parts:
+        return None
+    path = folder / named
+    return path if path.resolve().is_relative_to(folder.resolve()) else None
+
+
+def picture_word(picture: Path, folder: Path | None) -> str:
+    """How a file in a folder names a picture: relative to the folder, or by its name alone when it lies elsewhere."""
+    if folder is not None and picture.absolute().is_relative_to(folder.absolute()):
+        return picture.absolute().relative_to(folder.absolute()).as_posix()
+    return picture.name
+
+
+def with_pictures_inside(trials: Sequence[Trial], path: str | Path) -> list[Trial]:
+    """Trials of a gaze file with the pictures that it names in its own folder, and none from elsewhere."""
+    folder = Path(path).parent
+    found: dict[Path, Path | None] = {}
+    for trial in trials:
+        if trial.picture is not None and trial.picture not in found:
+            found[trial.picture] = inside(folder, str(trial.picture))
+    outside = next((named for named, picture in found.items() if picture is None), None)
+    if outside is not None:
+        shown = str(outside)[:LONGEST_SHOWN]
+        warnings.warn(f"{path} names pictures outside its folder ({shown}), which are not opened", stacklevel=3)
+    return [one if one.picture is None else replace(one, picture=found[one.picture]) for one in trials]
 
 
 @lru_cache(maxsize=65536)

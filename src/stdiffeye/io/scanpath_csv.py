@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from stdiffeye.csv_cells import plain_cell, text_cell
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Trial
 from stdiffeye.io.bytes_in import open_unpacked
 from stdiffeye.io.fixation_table import WORDS, table_from_trials, trials_from_table
+from stdiffeye.io.pictures import with_pictures_inside
 
 
 def read_scanpath_csv(path: str | Path, frame: Frame | None = None) -> list[Trial]:
@@ -27,16 +29,16 @@ def read_scanpath_csv(path: str | Path, frame: Frame | None = None) -> list[Tria
             columns = _read_columns(rows, header, path)
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not text: {error}") from None
-    return trials_from_table(columns, str(path), frame)
+    return with_pictures_inside(trials_from_table(columns, str(path), frame), path)
 
 
 def write_scanpath_csv(path: str | Path, trials: Iterable[Trial]) -> None:
     """Write trials as CSV (TSV when the name says so); gzipped when it ends in .gz. Whole or not at all."""
-    table = table_from_trials(list(trials))
+    table = table_from_trials(list(trials), Path(path).parent)
     with atomic_write(path) as temporary, _open_to_write(temporary) as file:
         writer = csv.writer(file, delimiter=_delimiter(path), lineterminator="\n")
         writer.writerow(table)
-        columns = [values if key in WORDS else map(_cell, values.tolist()) for key, values in table.items()]
+        columns = [map(text_cell if key in WORDS else _cell, values.tolist()) for key, values in table.items()]
         writer.writerows(zip(*columns, strict=True))
 
 
@@ -48,7 +50,7 @@ def _read_columns(rows: Iterable[list[str]], header: list[str], path: str | Path
         if len(row) != len(header):
             raise InputError(f"{path}: line {number} has {len(row)} cells, the header has {len(header)}")
         for column, cell in zip(cells, row, strict=True):
-            column.append(cell)
+            column.append(plain_cell(cell))
     return dict(zip(header, cells, strict=True))
 
 

@@ -26,6 +26,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.io.bytes_in import open_unpacked
+from stdiffeye.io.pictures import picture_word, with_pictures_inside
 
 COCO_SEARCH18_FRAME = Frame(1680, 1050)  # the display; its JSON does not repeat it in every row
 COCO_SEARCH18_CONDITIONS = ("present", "absent", "freeview")
@@ -56,7 +57,7 @@ def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
             trials.append(trial)
     if empty:
         warnings.warn(f"{path}: {empty} trials without a fixation were left out", stacklevel=2)
-    return trials
+    return with_pictures_inside(trials, path)
 
 
 def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:
@@ -64,7 +65,9 @@ def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:
     with atomic_write(path) as temporary, _open_to_write(temporary) as file:
         separator = "[\n"
         for trial in trials:
-            file.write(separator + json.dumps(row_from_trial(trial), allow_nan=False, ensure_ascii=False))
+            file.write(
+                separator + json.dumps(row_from_trial(trial, Path(path).parent), allow_nan=False, ensure_ascii=False)
+            )
             separator = ",\n"
         file.write("\n]\n" if separator == ",\n" else "[]\n")
 
@@ -161,8 +164,8 @@ def _word(row: dict[str, Any], key: str) -> str:
     return word
 
 
-def row_from_trial(trial: Trial) -> dict[str, Any]:
-    """What `trial_from_row` reads."""
+def row_from_trial(trial: Trial, folder: Path | None = None) -> dict[str, Any]:
+    """What `trial_from_row` reads; the picture is named relative to the `folder` of the file."""
     row: dict[str, Any] = {"name": trial.name}
     if "sample" in trial.details:
         row["sample"] = trial.details["sample"]
@@ -174,7 +177,7 @@ def row_from_trial(trial: Trial) -> dict[str, Any]:
         "px_per_degree": trial.frame.px_per_degree,
         "dataset": trial.dataset or None,
         "split": trial.split or None,
-        "picture": None if trial.picture is None else trial.picture.as_posix(),
+        "picture": None if trial.picture is None else picture_word(trial.picture, folder),
         "bbox": None if trial.target_box_px is None else [_plain(value) for value in trial.target_box_px],
         "viewing_ms": trial.viewing_ms,
     }

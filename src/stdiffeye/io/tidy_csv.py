@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stdiffeye.csv_cells import text_cell
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Trial
 from stdiffeye.gaze.tidy import TableName, tidy_table
@@ -65,6 +66,6 @@ def cell(value: Any, column: str = "") -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if not isinstance(value, float):
-        return str(value)
+        return str(text_cell(str(value)))
     decimals = next((digits for unit, digits in DECIMALS.items() if column.endswith(unit)), OTHER_DECIMALS)
     return f"{value:.{decimals}f}".rstrip("0").rstrip(".") if decimals else f"{value:.0f}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stdiffeye.errors import InputError
@@ -12,10 +13,11 @@ from stdiffeye.gaze.frame import Frame
 from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.gaze.trial_messages import split_trials
 from stdiffeye.gaze.validations import validations_in
-from stdiffeye.io.bids import is_bids
+from stdiffeye.io.bids import BIDS_NAME, is_bids
 from stdiffeye.io.pupil import is_pupil
 from stdiffeye.io.recordings import KNOWN, TABLES, file_kind, is_gaze_table, read_recording
 from stdiffeye.io.table import Columns
+from stdiffeye.pseudonyms import pseudonym
 
 TRACKERS = (".asc", ".edf")
 
@@ -34,6 +36,8 @@ class ReadingOptions:
     """The screen, where the file does not give its size."""
     drift: DriftTarget | None = None
     """A target that the viewer fixated when a trial began, to correct drift by."""
+    keep_ids: bool = False
+    """Viewers keep the names that the recordings give them, instead of pseudonyms."""
 
 
 def read_raw_trials(path: str | Path, options: ReadingOptions | None = None) -> list[RawTrial]:
@@ -64,12 +68,19 @@ def read_raw_trials(path: str | Path, options: ReadingOptions | None = None) -> 
         checks = tuple(validations_in(message for block in own for message in block.messages))
         for one in split_trials(own, options.start, options.end):
             shown = one if options.drift is None else drift_corrected(one, own, options.drift)
-            trials.append(
-                RawTrial(
-                    one.name, subject, shown, viewing_ms=one.duration_ms, details=shown.details, validations=checks
-                )
+            raw = RawTrial(
+                one.name, subject, shown, viewing_ms=one.duration_ms, details=shown.details, validations=checks
             )
+            trials.append(raw if options.keep_ids else without_names(raw))
     return trials
+
+
+def without_names(raw: RawTrial) -> RawTrial:
+    """The trial by a pseudonym, also where the trial is called after the viewer's file."""
+    hidden = pseudonym(raw.subject)
+    name = re.sub(rf"^{re.escape(raw.subject)}(?= block \d+$|$)", hidden, raw.name) if raw.subject else raw.name
+    details = {key: value for key, value in raw.details.items() if key != BIDS_NAME}
+    return replace(raw, name=name, subject=hidden, details=details)
 
 
 def find_recordings(source: str | Path) -> list[Path]:

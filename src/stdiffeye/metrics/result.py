@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from stdiffeye.arrays import Floats
+from stdiffeye.csv_cells import text_cell
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
 
@@ -240,7 +241,7 @@ class Result:
                         one.undefined,
                         math.nan if gap is None else gap.value,
                     ]
-                    writer.writerow([name, protocol, metric, *("" if np.isnan(x) else x for x in numbers)])
+                    writer.writerow([text_cell(name), protocol, metric, *("" if np.isnan(x) else x for x in numbers)])
         return _out(out.getvalue(), path)
 
 

@@ -25,16 +25,19 @@ from torch import Tensor
 from torch.optim import AdamW
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import write_text
+from stdiffeye.files import disk_errors, write_text
 from stdiffeye.progress import track
 from stdiffeye.systems.base import Batches, BatchPlan, Sources, TrainableSystem
 from stdiffeye.systems.cores import on_cores
 from stdiffeye.systems.presets import TrainConfig
 from stdiffeye.systems.step_random import Ranks, StepRandom
 from stdiffeye.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
+from stdiffeye.training.interrupts import Interrupts
 from stdiffeye.training.validation import said
 
+LAST_FILE = "last.safetensors"
 LOG_EVERY = 20
+LONGEST_UNSAVED_S = 60.0
 LONGEST_WARM_UP = 0.1  # of a training: in a short one the learning rate would hardly be reached
 Validate = Callable[[TrainableSystem], dict[str, float]]
 Result = TypeVar("Result")
@@ -72,39 +75,126 @@ def fit(
     mean = copy.deepcopy(system).requires_grad_(False)
     groups, rate = system.parameter_groups(), config.learning_rate
     optimiser = AdamW(groups, rate, betas=(0.9, 0.99), weight_decay=config.weight_decay, fused=True)
-    last, progress = setting.folder / "last.safetensors", Progress()
+    last, progress = setting.folder / LAST_FILE, Progress()
     if last.is_file():
         progress = load_checkpoint(last, system, mean, optimiser)
+        _say_what_is_left(name, progress, setting)
     log = Log(setting, progress.step)
     plan = BatchPlan(
         config.stimuli, config.viewers, config.seed, setting.ranks, setting.device, config.dataset_exponent
     )
     batches = system.batches(sources, "train", plan, augment=True)
+    keeper = Keeper(last, system, mean, optimiser, setting, config.checkpoint_every)
+    judge = Judge(validate, mean, log, setting, config.validate_every)
     began = setting.clock() - progress.seconds
     ahead, quiet = range(progress.step, config.steps), setting.quiet or log.silent
     left_s = lambda: setting.seconds_left(setting.clock() - began)  # noqa: E731
     steps = track(ahead, f"training {name}", config.steps, progress.step, quiet, left_s)
-    for step in steps:
-        done = _share_done(step, setting.clock() - began, config, setting)
-        if done >= 1:
-            break
-        losses = train_step(system, batches, optimiser, step, config, setting, _rate(step, done, config))
-        if not all(map(math.isfinite, losses.values())):
-            raise InputError(_not_a_number(name, step, losses, last))
-        _follow(mean, system, min(config.ema, (1 + step) / (10 + step)))
-        progress.step, progress.seconds = step + 1, setting.clock() - began
-        log.step(progress, losses, config.learning_rate * _rate(step, done, config))
-        if validate and progress.step % config.validate_every == 0:
-            paused = setting.clock()
-            _validate(validate, mean, progress, log, setting)
-            began += setting.clock() - paused  # judging is not training: slow sampling must not shorten it
-        if progress.step % config.checkpoint_every == 0 and setting.ranks.rank == 0:
-            save_checkpoint(last, system, mean, optimiser, progress)
-    if validate and log.validated_at != progress.step:
-        _validate(validate, mean, progress, log, setting)
-    if setting.ranks.rank == 0:
-        save_checkpoint(last, system, mean, optimiser, progress)
+    with Interrupts().watched() as interrupts:
+        if judge.owed(progress.step):  # broken off while it was judged
+            judge.judge(progress, interrupts, keeper)
+            began = setting.clock() - progress.seconds
+        for step in steps:
+            done, stop = _share_done(step, setting.clock() - began, config, setting, interrupts.wanted)
+            if stop:
+                keeper.keep(progress)
+                raise KeyboardInterrupt
+            if done >= 1:
+                break
+            losses = _trained(name, step, _rate(step, done, config), batches, keeper, config)
+            progress.step, progress.seconds = step + 1, setting.clock() - began
+            log.step(progress, losses, config.learning_rate * _rate(step, done, config))
+            if judge.due(progress.step):
+                paused = setting.clock()
+                judge.judge(progress, interrupts, keeper)
+                began += setting.clock() - paused  # judging is not training: slow sampling must not shorten it
+            else:
+                keeper.keep_if_due(progress)
+        if judge.missing(progress.step):
+            judge.judge(progress, interrupts, keeper)
+        keeper.keep(progress)
     return progress
+
+
+def _trained(
+    name: str, step: int, rate: float, batches: Batches, keeper: Keeper, config: TrainConfig
+) -> dict[str, float]:
+    """One step of the weights and of their running mean; its losses."""
+    losses = train_step(keeper.system, batches, keeper.optimiser, step, config, keeper.setting, rate)
+    if not all(map(math.isfinite, losses.values())):
+        raise InputError(_not_a_number(name, step, losses, keeper.path))
+    _follow(keeper.mean, keeper.system, min(config.ema, (1 + step) / (10 + step)))
+    return losses
+
+
+@dataclass
+class Keeper:
+    """Keeps checkpoints: every so many steps, and at least every minute."""
+
+    path: Path
+    system: TrainableSystem
+    mean: TrainableSystem
+    optimiser: AdamW
+    setting: Setting
+    every: int
+    _kept_at: float = field(default_factory=lambda: time.monotonic())
+
+    def keep_if_due(self, progress: Progress) -> None:
+        if progress.step % self.every == 0 or time.monotonic() - self._kept_at >= LONGEST_UNSAVED_S:
+            self.keep(progress)
+
+    def keep(self, progress: Progress) -> None:
+        if self.setting.ranks.rank == 0:
+            save_checkpoint(self.path, self.system, self.mean, self.optimiser, progress)
+        self._kept_at = time.monotonic()
+
+
+@dataclass
+class Judge:
+    """Validates the running mean of the weights; the best so far is kept as `best.safetensors`."""
+
+    validate: Validate | None
+    mean: TrainableSystem
+    log: Log
+    setting: Setting
+    every: int
+
+    def due(self, step: int) -> bool:
+        return self.validate is not None and step % self.every == 0
+
+    def missing(self, step: int) -> bool:
+        return self.validate is not None and self.log.validated_at != step
+
+    def owed(self, step: int) -> bool:
+        """Whether a checkpoint was kept before its validation, which was then broken off."""
+        return step > 0 and self.due(step) and self.missing(step)
+
+    def judge(self, progress: Progress, interrupts: Interrupts, keeper: Keeper) -> None:
+        """Validate between two checkpoints, so that stopping it loses no step."""
+        keeper.keep(progress)
+        if self.validate is not None and self.setting.ranks.rank == 0:
+            with interrupts.at_once():
+                self.mean.eval()
+                scores = self.validate(self.mean)
+            if scores["score"] > progress.best:
+                progress.best = scores["score"]
+                about = {"step": progress.step, "minutes": round(progress.seconds / 60, 1), **scores}
+                save_weights(self.setting.folder / "best.safetensors", self.mean, about)
+            self.log.validation(progress, scores)
+            if not self.setting.quiet:
+                print(f"step {progress.step:,}: {said(scores)} on validation", file=sys.stderr)
+        keeper.keep(progress)
+
+
+def _say_what_is_left(name: str, progress: Progress, setting: Setting) -> None:
+    if setting.quiet or setting.ranks.rank != 0:
+        return
+    done = progress.seconds / 60
+    left = ""
+    if setting.minutes is not None:
+        rest = max(0.0, setting.minutes - done)
+        left = f"; its share of --minutes, {setting.minutes:.1f}, counts these: {rest:.1f} are left"
+    print(f"{name} goes on after step {progress.step:,} and {done:.1f} minutes of training{left}", file=sys.stderr)
 
 
 def train_step(
@@ -169,14 +259,16 @@ def _drops(system: TrainableSystem) -> bool:
     return any(module.p > 0 for module in system.modules() if isinstance(module, torch.nn.Dropout))
 
 
-def _share_done(step: int, seconds: float, config: TrainConfig, setting: Setting) -> float:
-    """How much of the budget is used, by steps or by time, whichever is further."""
+def _share_done(
+    step: int, seconds: float, config: TrainConfig, setting: Setting, stop: bool = False
+) -> tuple[float, bool]:
+    """How much of the budget is used, by steps or by time, whichever is further; and whether to stop here."""
     by_time = 0.0 if setting.minutes is None else seconds / (60 * setting.minutes)
     if setting.ranks.world > 1:  # all processes must stop at the same step
-        agreed = torch.tensor(by_time)
+        agreed = torch.tensor([by_time, float(stop)])
         dist.broadcast(agreed, 0)
-        by_time = float(agreed)
-    return max(step / config.steps, by_time)
+        by_time, stop = float(agreed[0]), bool(agreed[1])
+    return max(step / config.steps, by_time), stop
 
 
 def _rate(step: int, done: float, config: TrainConfig) -> float:
@@ -194,21 +286,6 @@ def _follow(mean: TrainableSystem, system: TrainableSystem, memory: float) -> No
             slow.lerp_(fast, 1 - memory)
         else:
             slow.copy_(fast)
-
-
-def _validate(validate: Validate, mean: TrainableSystem, progress: Progress, log: Log, setting: Setting) -> None:
-    """Judge the running mean of the weights; the best so far is kept as `best.safetensors`."""
-    if setting.ranks.rank != 0:
-        return
-    mean.eval()
-    scores = validate(mean)
-    if scores["score"] > progress.best:
-        progress.best = scores["score"]
-        about = {"step": progress.step, "minutes": round(progress.seconds / 60, 1), **scores}
-        save_weights(setting.folder / "best.safetensors", mean, about)
-    log.validation(progress, scores)
-    if not setting.quiet:
-        print(f"step {progress.step:,}: {said(scores)} on validation", file=sys.stderr)
 
 
 class Log:
@@ -246,7 +323,7 @@ class Log:
             return
         row = {"step": progress.step, "seconds": round(progress.seconds, 1)}
         row |= {key: round(value, 6) for key, value in values.items()}
-        with self.path.open("a", encoding="utf-8") as file:
+        with disk_errors(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         if self.board is not None:
             for key, value in values.items():

@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from stdiffeye.data.store import Store
 from stdiffeye.encoders import FeatureCache, picture_encoder, text_encoder
 from stdiffeye.encoders.choose import located
 from stdiffeye.errors import InputError
-from stdiffeye.files import atomic_write, write_text
+from stdiffeye.files import atomic_write, reserved, write_text
 from stdiffeye.systems.base import BatchPlan, Sources, TrainableSystem
 from stdiffeye.systems.presets import (
     SYSTEMS,
@@ -42,7 +43,7 @@ from stdiffeye.training.borrowed_stage import (
 )
 from stdiffeye.training.card import write_card
 from stdiffeye.training.checkpoint import load_weights
-from stdiffeye.training.loop import Setting, fit
+from stdiffeye.training.loop import LAST_FILE, Setting, fit
 from stdiffeye.training.near_duplicates import leave_out
 from stdiffeye.training.shipped import RUN_FILE, find_model, models_folder
 from stdiffeye.training.validation import validator
@@ -75,7 +76,7 @@ def train(
     changes : `key=value`, as `train.scanpath.steps=500`.
     resume : go on with the run in `out`; its own configuration is used, with `changes`.
     minutes : budget of training, shared among the stages by their `share`; steps end it earlier. Validation is not
-              counted.
+              counted; what a resumed run trained before is.
     cpu_time : minutes of the processor instead of the clock, for fair comparisons on a busy machine.
     only : train this stage alone ("scanpath", "trajectory").
     start_from : a run or shipped model whose weights the stages begin with (default: the preset's own); data sets new
@@ -101,26 +102,27 @@ def train(
     sources_of = {name: data_sources(with_encoder, opened, cache, stages[name].needs_pictures) for name in names}
     for name in names:  # what does not fit is said before hours are spent on another stage
         notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
-        if config.start_from and not resume:
+        if config.start_from and not (out / name / LAST_FILE).is_file():
             load_weights(
                 _begun_in(find_model(config.start_from), name, stages[name].begins_as), stages[name], grown=True
             )
     if ranks.world > 1:
         dist.barrier()  # nobody may find the run file that another process has just written
-    if ranks.rank == 0:
-        _write_run(out, config, preset, opened, notes)
-        if not quiet:
-            print("\n".join(f"note: {note}" for note in notes), end="\n" if notes else "", file=sys.stderr)
-    shares = sum(config.train[name].share for name in names)
-    for name in names:
-        stage, settings, sources = stages[name], config.train[name], sources_of[name]
-        budget = None if minutes is None else minutes * settings.share / shares
-        clock = time.process_time if cpu_time else time.monotonic
-        setting = Setting(out / name, budget, clock, ranks, where, quiet, tensorboard)
-        fit(name, stage, sources, settings, setting, validator(stage, sources, settings))
-    if ranks.rank == 0:
-        trained = {name: stage for name, stage in stages.items() if (out / name).is_dir()}
-        write_card(out, config, trained, opened, notes)
+    with reserved(out, "training") if ranks.rank == 0 else nullcontext():
+        if ranks.rank == 0:
+            _write_run(out, config, preset, opened, notes)
+            if not quiet:
+                print("\n".join(f"note: {note}" for note in notes), end="\n" if notes else "", file=sys.stderr)
+        shares = sum(config.train[name].share for name in names)
+        for name in names:
+            stage, settings, sources = stages[name], config.train[name], sources_of[name]
+            budget = None if minutes is None else minutes * settings.share / shares
+            clock = time.process_time if cpu_time else time.monotonic
+            setting = Setting(out / name, budget, clock, ranks, where, quiet, tensorboard)
+            fit(name, stage, sources, settings, setting, validator(stage, sources, settings))
+        if ranks.rank == 0:
+            trained = {name: stage for name, stage in stages.items() if (out / name).is_dir()}
+            write_card(out, config, trained, opened, notes)
     if ranks.world > 1:
         dist.destroy_process_group()
     return out

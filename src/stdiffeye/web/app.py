@@ -18,13 +18,12 @@ from starlette.requests import Request
 from stdiffeye.errors import InputError
 from stdiffeye.generation import Model
 from stdiffeye.version import __version__
-from stdiffeye.web.guard import LOOPBACK_NAMES, Guard
+from stdiffeye.web.guard import RETRY, Guard, Hosts
 from stdiffeye.web.limits import Limits
 from stdiffeye.web.model_pool import ModelPool
 from stdiffeye.web.routes import AppState, add_routes
 from stdiffeye.web.worker import Busy, Worker
 
-RETRY_AFTER_S = 5
 MEDIA = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 ABOUT = "Generate how people look at a picture. The page at / uses nothing but this interface."
 
@@ -32,17 +31,17 @@ ABOUT = "Generate how people look at a picture. The page at / uses nothing but t
 def make_app(
     model: Model | str | Path | None = None,
     limits: Limits | None = None,
-    hosts: frozenset[str] | None = LOOPBACK_NAMES,
+    hosts: Hosts | None = None,
 ) -> FastAPI:
     """The server as an ASGI application.
 
     Parameters
     ----------
     model : a loaded model, a shipped one's name or a run's folder; None for the shipped one that fits the task.
-    hosts : names that requests may call the server by; None for any.
+    hosts : how requests may call the server; by default as on loopback.
     """
     limits = limits or Limits()
-    worker = Worker(limits.queue, limits.results, limits.keep_s)
+    worker = Worker(limits.queue, limits.results, limits.keep_s, limits.kept_bytes)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -53,7 +52,7 @@ def make_app(
     app = FastAPI(
         title="ST-DiffEye", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, lifespan=lifespan
     )
-    app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts)
+    app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts or Hosts())
     answer_errors(app)
     app.state.server = AppState(ModelPool(model), worker, limits)
     add_routes(app, app.state.server)
@@ -70,7 +69,7 @@ def answer_errors(app: FastAPI) -> None:
     busy = "the server is busy with other pictures: try again in a moment"
     app.add_exception_handler(InputError, answer(422, lambda error: " ".join(str(error).split())))
     app.add_exception_handler(RequestValidationError, answer(422, _sentence))
-    app.add_exception_handler(Busy, answer(503, lambda _: busy, **{"Retry-After": str(RETRY_AFTER_S)}))
+    app.add_exception_handler(Busy, answer(503, lambda _: busy, **RETRY))
     app.add_exception_handler(500, answer(500, lambda _: "something went wrong on the server; its log says what"))
 
     @app.exception_handler(HTTPException)

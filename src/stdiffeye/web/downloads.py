@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
+from stdiffeye.csv_cells import text_cells
 from stdiffeye.errors import InputError
+from stdiffeye.files import temporary_folder
 from stdiffeye.gaze import Trial
 from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import row_from_trial
@@ -47,8 +48,8 @@ def _json(result: JobResult, trials: Sequence[Trial]) -> bytes:
 
 
 def _fixations_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="stdiffeye-") as folder:
-        path = Path(folder) / "fixations.csv"
+    with temporary_folder() as folder:
+        path = folder / "fixations.csv"
         write_gaze(path, trials)
         return path.read_bytes()
 
@@ -61,8 +62,10 @@ def _samples_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
         if trial.trajectory is None:
             raise InputError(f"{result.model} generates scanpaths only: there are no samples to write")
         sampling = trial.details.get("sampling", "")
+        words = text_cells((trial.name, trial.task, trial.subject))
         for time_ms, (x, y) in zip(trial.trajectory.time_ms.tolist(), trial.trajectory.xy_px.tolist(), strict=True):
-            rows.writerow([trial.name, trial.task, trial.subject, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}", sampling])
+            cells = [*words, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}", sampling]
+            rows.writerow(cells)
     return text.getvalue().encode()
 
 
@@ -78,8 +81,8 @@ def _replay(suffix: str) -> Callable[[JobResult, Sequence[Trial]], bytes]:
         if len(trials) > MOST_IN_REPLAY:
             raise InputError(f"a replay shows at most {MOST_IN_REPLAY} viewers, got {len(trials)}: switch some off")
         named = [replace(trial, subject=f"viewer {int(trial.subject) + 1}") for trial in trials]
-        with tempfile.TemporaryDirectory(prefix="stdiffeye-") as folder:
-            return replay(named, result.picture, Path(folder) / f"replay{suffix}", title=_title(result)).read_bytes()
+        with temporary_folder() as folder:
+            return replay(named, result.picture, folder / f"replay{suffix}", title=_title(result)).read_bytes()
 
     return moving
 

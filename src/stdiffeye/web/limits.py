@@ -37,6 +37,8 @@ class Limits:
     """Jobs that may wait behind the one that runs; more are answered with "busy"."""
     results: int = 12
     """Results that are kept for downloads and comparisons."""
+    kept_bytes: int = 256 * MEGABYTE
+    """How much memory they may take; the oldest go first."""
     keep_s: float = 3600.0
     """How long."""
     trials: int = 200

@@ -27,6 +27,13 @@ class JobResult:
     trials: list[Trial]
     picture: Image.Image
 
+    @property
+    def held_bytes(self) -> int:
+        """Memory of the picture and of the gaze."""
+        width, height = self.picture.size
+        gaze = (noun.xy_px.nbytes for trial in self.trials for noun in (trial.scanpath, trial.trajectory) if noun)
+        return 3 * width * height + sum(gaze)
+
 
 class ModelPool:
     """The model that was asked for or, by default, the shipped one that fits the task."""

@@ -18,7 +18,7 @@ from stdiffeye.generation.trained import Model
 from stdiffeye.io.pysaliency_http import DENSITY_PATH, TYPE, TYPE_PATH
 from stdiffeye.version import __version__
 from stdiffeye.web.app import answer_errors
-from stdiffeye.web.guard import LOOPBACK_NAMES, Guard
+from stdiffeye.web.guard import Guard, Hosts
 from stdiffeye.web.limits import FORM_LIMITS, Limits
 from stdiffeye.web.picture_upload import open_picture
 
@@ -27,19 +27,17 @@ MOST_FIXATIONS = 1000
 ABOUT = "The density of the next fixation, by pysaliency's HTTP protocol for scanpath models."
 
 
-def make_pysaliency_app(
-    model: Model, limits: Limits | None = None, hosts: frozenset[str] | None = LOOPBACK_NAMES
-) -> FastAPI:
+def make_pysaliency_app(model: Model, limits: Limits | None = None, hosts: Hosts | None = None) -> FastAPI:
     """The server as an ASGI application.
 
     Parameters
     ----------
     model : a loaded model.
-    hosts : names that requests may call the server by; None for any.
+    hosts : how requests may call the server; by default as on loopback.
     """
     limits = limits or Limits(megapixels=MEGAPIXELS)
     app = FastAPI(title="ST-DiffEye", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)
-    app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts)
+    app.add_middleware(Guard, upload_bytes=limits.upload_bytes, hosts=hosts or Hosts())
     answer_errors(app)
 
     @app.get(TYPE_PATH)

@@ -14,24 +14,24 @@ but not scored. Where a row has a single scanpath, CRPS is the one as printed, s
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from stdiffeye.data.recording_fixations import fixations
 from stdiffeye.errors import InputError
+from stdiffeye.files import temporary_folder
 from stdiffeye.gaze import Frame, Placement, Scanpath, Trajectory, Trial
+from stdiffeye.generation.request import Request
 from stdiffeye.io.gaze_files import kind, read_gaze
 from stdiffeye.io.trial_files import ReadingOptions
 from stdiffeye.metrics import evaluate
 from stdiffeye.metrics.gap import GAP_METRICS
 from stdiffeye.metrics.result import Result
 from stdiffeye.metrics.spec import METRICS
-from stdiffeye.web.model_pool import JobResult
 from stdiffeye.web.views import statistics, viewers_as_json
 
 SCANPATHS = (".json", ".csv", ".tsv")
@@ -52,7 +52,18 @@ class Upload:
     """Which of the file's pictures this is; "" to go by the picture's name."""
 
 
-def compare(result: JobResult, upload: Upload, most_trials: int) -> dict[str, Any]:
+class Compared(Protocol):
+    """What a comparison needs to know of a job's result."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def request(self) -> Request: ...
+    @property
+    def trials(self) -> list[Trial]: ...
+
+
+def compare(result: Compared, upload: Upload, most_trials: int) -> dict[str, Any]:
     """The recorded viewers, their statistics beside the model's, and scores."""
     frame = result.trials[0].frame
     found = _of_picture(_read(upload, frame), result.name, upload)
@@ -107,13 +118,13 @@ def _read(upload: Upload, frame: Frame) -> Sequence[Trial]:
         )
     if not upload.data:
         raise InputError("the recording is empty: choose a file")
-    with tempfile.TemporaryDirectory(prefix="stdiffeye-") as folder:
-        path = Path(folder) / f"recording{suffix}"
+    with temporary_folder() as folder:
+        path = folder / f"recording{suffix}"
         path.write_bytes(upload.data)
         try:
             if suffix in SCANPATHS and not _has_raw_samples(path):
                 return read_gaze(path, frame)
-            reading = ReadingOptions(frame=None if suffix == ".asc" else frame)
+            reading = ReadingOptions(frame=None if suffix == ".asc" else frame, keep_ids=True)
             return fixations(path, reading=reading).trials
         except InputError as error:
             raise InputError(str(error).replace(str(path), "the recording")) from None

@@ -12,10 +12,13 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, FastAPI, File, Form, Query, UploadFile
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import Request as HTTPRequest
 
 from stdiffeye.generation.request import Request
-from stdiffeye.web import downloads, limits, recording_upload
+from stdiffeye.web import downloads, limits
+from stdiffeye.web.comparison_process import compare_apart
 from stdiffeye.web.form import request_form
+from stdiffeye.web.guard import RETRY
 from stdiffeye.web.limits import Limits
 from stdiffeye.web.model_pool import JobResult, ModelPool
 from stdiffeye.web.picture_upload import open_picture
@@ -27,11 +30,13 @@ from stdiffeye.web.worker import Job, Report, Worker
 Answer = TypeVar("Answer")
 GONE = "there is no such job here (any more): generate again"
 JPEG_QUALITY = 90
+SECONDS_BETWEEN_LOOKS = 0.5
 ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"description": words, "content": {"application/json": {"example": {"error": "one sentence"}}}}
     for code, words in (
         (413, "The upload is too large."),
         (422, "Something in the request cannot be used."),
+        (408, "The request came too slowly."),
         (503, "Too much is waiting already; Retry-After says when to try again."),
     )
 }
@@ -46,9 +51,19 @@ class AppState:
     limits: Limits
     samples: dict[str, bytes] = field(default_factory=dict)
 
-    async def do(self, work: Callable[[Report], Answer]) -> Answer:
+    async def do(self, work: Callable[[Report], Answer], asker: HTTPRequest | None = None) -> Answer:
         """Wait for the worker to do something that is not kept."""
-        return await asyncio.wrap_future(self.worker.submit(work).future)
+        return await self.wait(self.worker.submit(work), asker)
+
+    async def wait(self, job: Job[Answer], asker: HTTPRequest | None = None) -> Answer:
+        """The job's result; it is stopped when whoever asked has gone."""
+        future = asyncio.wrap_future(job.future)
+        while True:
+            done, _ = await asyncio.wait({future}, timeout=SECONDS_BETWEEN_LOOKS)
+            if done:
+                return future.result()
+            if asker is not None and await asker.is_disconnected():
+                job.wanted = False
 
     def job(self, job_id: str) -> Job[JobResult]:
         found = self.worker.find(job_id)
@@ -59,11 +74,12 @@ class AppState:
     def result(self, job_id: str) -> JobResult:
         job = self.job(job_id)
         if job.state != "done":
-            raise HTTPException(409, job.error or "this job is not done yet")
+            raise HTTPException(409, job.error or "this job is not done yet", None if job.ended else RETRY)
         return job.future.result()
 
     async def submit(self, picture: UploadFile, request: Request) -> Job[JobResult]:
         """Queue the generation of gaze for an upload."""
+        self.worker.require_room()
         data = await picture.read()
         name = PurePath((picture.filename or "").replace("\\", "/")).name[: limits.LONGEST_NAME] or "picture"
 
@@ -87,10 +103,10 @@ def add_routes(app: FastAPI, state: AppState) -> None:
 
 def _add_generation(app: FastAPI, state: AppState) -> None:
     @app.post("/api/generate", responses=ERRORS, summary="Gaze for a picture, in one call")
-    async def generate(picture: UploadedPicture, request: FormRequest) -> JSONResponse:
+    async def generate(picture: UploadedPicture, request: FormRequest, asker: HTTPRequest) -> JSONResponse:
         """Wait for the gaze of all viewers: samples in px of the picture, fixations, and statistics."""
         job = await state.submit(picture, request)
-        result = await asyncio.wrap_future(job.future)
+        result = await state.wait(job, asker)
         return JSONResponse({"id": job.id, **await asyncio.to_thread(result_as_json, result)})
 
     @app.post("/api/jobs", status_code=202, responses=ERRORS, summary="The same, with progress: start")
@@ -137,14 +153,16 @@ def _add_results(app: FastAPI, state: AppState) -> None:
     @app.post("/api/jobs/{job_id}/compare", responses=ERRORS, summary="Score a job against a recording")
     async def compare(
         job_id: str,
+        asker: HTTPRequest,
         file: Annotated[UploadFile, File(alias="recording", description="JSON, CSV or TSV scanpaths, or EyeLink ASC")],
         stimulus: Annotated[str, Form(max_length=limits.LONGEST_NAME, description="Which picture of the file.")] = "",
     ) -> JSONResponse:
         """The recorded viewers of the picture, statistics of both sides, and scores by the metrics of `evaluate`."""
         result = state.result(job_id)
+        state.worker.require_room()
         upload = Upload(await file.read(), file.filename or "", stimulus.strip())
         most = state.limits.trials
-        return JSONResponse(await state.do(lambda report: recording_upload.compare(result, upload, most)))
+        return JSONResponse(await state.do(lambda report: compare_apart(result, upload, most, report), asker))
 
 
 def _add_material(app: FastAPI, state: AppState) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stdiffeye.errors import InputError
 from stdiffeye.web.limits import Limits
 
+if TYPE_CHECKING:
+    from stdiffeye.web.guard import Hosts
+
 PORT = 8642
-MOST_CONNECTIONS = 64
 NEED = "the page needs the extra 'web': pip install 'stdiffeye[web]'"
 EXPOSED = (
     "stdiffeye: warning: {host} can be reached from other machines; there is no password, "
@@ -25,6 +30,7 @@ def serve(
     model: str | Path | None = None,
     limits: Limits | None = None,
     pysaliency: str | Path | None = None,
+    names: Sequence[str] = (),
 ) -> None:
     """Serve the page until Ctrl-C, or a model for pysaliency.
 
@@ -34,31 +40,43 @@ def serve(
     host : loopback by default; anything else can be reached from other machines, and is warned of.
     model : a shipped model or a run's folder; None for the shipped ones.
     pysaliency : a shipped model or a run's folder, whose densities are served by pysaliency's HTTP protocol; no page.
+    names : names that browsers may call the server by, besides its address and this machine's name.
     """
     try:
         import uvicorn
 
         from stdiffeye.generation.trained import load
         from stdiffeye.web.app import make_app
-        from stdiffeye.web.guard import LOOPBACK_NAMES
+        from stdiffeye.web.connections import TimedConnection
         from stdiffeye.web.pysaliency_server import make_pysaliency_app
     except ImportError as error:
         raise InputError(NEED) from error
-    loopback = host in LOOPBACK_NAMES
+    hosts = hosts_of(host, names)
     with bound(host, port) as listening:
-        hosts = LOOPBACK_NAMES if loopback else None
         if pysaliency is None:
             app = make_app(model, limits, hosts)
         else:
             app = make_pysaliency_app(load(pysaliency), limits, hosts)
-        if not loopback:
+        if not hosts.loopback_only:
             print(EXPOSED.format(host=host), file=sys.stderr, flush=True)
         shown = f"[{host}]" if ":" in host else host
         verb = "Look at" if pysaliency is None else "HTTPScanpathModel at"
         print(f"{verb} http://{shown}:{listening.getsockname()[1]} (Ctrl-C stops it)", flush=True)
-        config = uvicorn.Config(app, log_level="warning", server_header=False, limit_concurrency=MOST_CONNECTIONS)
+        config = uvicorn.Config(app, log_level="warning", server_header=False, http=TimedConnection)
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def hosts_of(host: str, names: Sequence[str] = ()) -> Hosts:
+    """How a server that listens on `host` may be called."""
+    from stdiffeye.web.guard import Hosts
+
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = host.lower() == "localhost"
+    own = {"localhost", *names, *(() if loopback else (host, socket.gethostname()))}
+    return Hosts(frozenset(name.lower() for name in own), loopback_only=loopback)
 
 
 def bound(host: str, port: int) -> socket.socket:

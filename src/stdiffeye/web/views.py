@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from stdiffeye.gaze import Frame, Trial
 from stdiffeye.plotting.playback import Playback, playbacks
 from stdiffeye.statistics.quantities import Quantity, quantities, scanpaths_in
 from stdiffeye.statistics.saliency import DEGREES_WIDE_IF_UNKNOWN
-from stdiffeye.web.model_pool import JobResult
+
+if TYPE_CHECKING:
+    from stdiffeye.web.model_pool import JobResult
 
 BINS = 18
 FULL_CIRCLE = (-180.0, 180.0)

@@ -34,7 +34,7 @@ class Stopped(Exception):
 class Job(Generic[Result]):
     """Something to be done once, and how far it is."""
 
-    work: Callable[[Report], Result]
+    work: Callable[[Report], Result] | None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     state: State = "waiting"
     share: float = 0.0
@@ -54,7 +54,10 @@ class Job(Generic[Result]):
         try:
             self.report(0.0, "starting")
             self.state = "running"
-            result = self.work(self.report)
+            work, self.work = self.work, None  # it holds the upload, which nobody needs afterwards
+            assert work is not None
+            result = work(self.report)
+            del work
         except Stopped:
             self._end("stopped", "it was stopped")
             self.future.set_exception(InputError(self.error))
@@ -70,6 +73,11 @@ class Job(Generic[Result]):
             self._end("done", "")
             self.future.set_result(result)
 
+    @property
+    def held_bytes(self) -> int:
+        """What the result takes in memory, as far as it says so."""
+        return int(getattr(self.future.result(), "held_bytes", 0)) if self.future.done() and self.state == "done" else 0
+
     def _end(self, state: State, error: str) -> None:
         self.error, self.ended = error, time.monotonic()
         self.share = 1.0 if state == "done" else self.share
@@ -82,18 +90,24 @@ class Worker:
     Parameters
     ----------
     waiting : jobs that may wait behind the running one.
-    results : finished jobs that are kept, each for at most `keep_s` seconds.
+    results, kept_bytes : finished jobs that are kept and what they may hold, each for at most `keep_s` seconds.
     """
 
-    def __init__(self, waiting: int, results: int, keep_s: float) -> None:
+    def __init__(self, waiting: int, results: int, keep_s: float, kept_bytes: int) -> None:
         self._queue: queue.Queue[Job[Any] | None] = queue.Queue()
-        self._waiting, self._results, self._keep_s = waiting, results, keep_s
+        self._waiting, self._results, self._keep_s, self._kept_bytes = waiting, results, keep_s, kept_bytes
         self._kept: dict[str, Job[Any]] = {}
         self._current: Job[Any] | None = None
         self._unfinished = 0
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._work, name="stdiffeye-worker", daemon=True)
         self._thread.start()
+
+    def require_room(self) -> None:
+        """Raises `Busy` when too much waits already, before anything large is read for a job."""
+        with self._lock:
+            if self._unfinished > self._waiting:
+                raise Busy
 
     def submit(self, work: Callable[[Report], Result], keep: bool = False) -> Job[Result]:
         """Queue some work; `keep` makes it findable by its id. Raises `Busy` when too much waits already."""
@@ -123,11 +137,16 @@ class Worker:
         self._thread.join(patience_s)
 
     def _forget(self) -> None:
+        """Let go of the oldest results: those beyond their time, their number, or their memory."""
         now = time.monotonic()
         ended = [job for job in self._kept.values() if job.ended is not None]
-        old = [job for job in ended if job.ended is not None and now - job.ended > self._keep_s]
-        for job in {*old, *ended[: max(0, len(ended) - self._results)]}:
-            del self._kept[job.id]
+        held = 0
+        for newer, job in enumerate(reversed(ended)):
+            held += job.held_bytes
+            assert job.ended is not None
+            too_old = now - job.ended > self._keep_s
+            if too_old or newer >= self._results or (newer > 0 and held > self._kept_bytes):
+                del self._kept[job.id]
 
     def _work(self) -> None:
         while True:

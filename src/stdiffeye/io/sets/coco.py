@@ -14,12 +14,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stdiffeye.errors import InputError
+from stdiffeye.files import temporary_folder
 from stdiffeye.gaze import Frame, Scanpath, Trial
 from stdiffeye.gaze.cleaning import fixation_span
 from stdiffeye.gaze.recording import Recording
@@ -27,7 +27,7 @@ from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.descriptions import Description
 from stdiffeye.io.scanpath_json import trial_from_row
 from stdiffeye.io.sets import scanpath_rows
-from stdiffeye.io.trial_files import read_raw_trials
+from stdiffeye.io.trial_files import ReadingOptions, read_raw_trials
 
 RECORDINGS = "recordings"
 FREE_VIEWING = "freeview"
@@ -47,8 +47,8 @@ def items(description: Description, source: Path) -> Iterator[CocoRow]:
     if not recordings:
         yield from (CocoRow(where, row, None) for where, row in rows)
         return
-    with TemporaryDirectory() as folder:
-        by_viewer = _sorted_by_viewer(rows, recordings, Path(folder))
+    with temporary_folder() as folder:
+        by_viewer = _sorted_by_viewer(rows, recordings, folder)
         for subject, recording in {**recordings, NO_RECORDING: None}.items():
             with open(by_viewer / subject, encoding="utf-8") as lines:
                 yield from (CocoRow(where, row, recording) for where, row in map(json.loads, lines))
@@ -115,7 +115,7 @@ def _matching(path: Path, name: str, scanpath: Scanpath) -> Recording | None:
 def _recordings_by_picture(path: Path, frame: Frame) -> dict[str, list[Recording]]:
     """Picture's stem → its trials in a recording."""
     found: dict[str, list[Recording]] = {}
-    for raw in read_raw_trials(path):
+    for raw in read_raw_trials(path, ReadingOptions(keep_ids=True)):
         screen = raw.recording.frame
         size = (screen.width_px, screen.height_px)
         if size != (frame.width_px, frame.height_px):

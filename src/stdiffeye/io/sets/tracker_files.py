@@ -63,7 +63,7 @@ def on_picture(recording: Recording, picture: Frame, placement: str) -> Recordin
 
 def _options(description: Description) -> ReadingOptions:
     columns = None if description.columns is None else Columns.parse(description.columns)
-    return ReadingOptions(description.start, description.end, columns, description.frame)
+    return ReadingOptions(description.start, description.end, columns, description.frame, keep_ids=description.keep_ids)
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,87 @@
+"""The page docs/reliability.md from what fuzzing, kills, flipped bits and load have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stdiffeye.benchmark.scoring import markdown_table
+
+Rows = Sequence[Mapping[str, Any]]
+
+HEAD = """# Reliability
+
+Laboratories run this on data that cannot be recorded again. These are attacks on it, made by one command:
+
+```shell
+python benchmarks/reliability.py --minutes {minutes:g} --kills {kills} --out docs/reliability.md
+```
+
+What a failure is stands above each table. All of them must be zero. [SECURITY.md](https://github.com/stdiffeye/stdiffeye/blob/main/SECURITY.md)
+says what is protected against, and how to report what is not.
+"""
+FUZZ = """## Damaged files
+
+Every reader gets mutated and cut files, for {minutes:g} minutes each. It may read a file or refuse it in one sentence
+under 300 characters. A foreign exception, a crash or more than ten seconds is a failure.
+"""
+KILLS = """## Killed commands
+
+Every command that writes is broken off at a random moment, half of the times by SIGKILL and half by Ctrl-C, and run
+again. A file that differs from an undisturbed run's, or that such a run does not leave, is a failure.
+"""
+FLIPS = """## Flipped bits
+
+One random bit of a data file is flipped. Stores and weights must refuse it, the feature cache must compute anew. Other
+values without a word are a failure.
+"""
+LOAD = """## Load on the page
+
+{clients} clients ask at once, {rounds} times over. A right answer is the one that a client alone gets. A refusal says
+when to try again. Anything else is wrong.
+"""
+
+
+def page(parts: Mapping[str, Any]) -> str:
+    """The whole page; `parts` holds `settings`, `fuzz`, `kills`, `flips` and `load` as JSON values."""
+    settings = parts["settings"]
+    sections = [HEAD.format(**settings), FUZZ.format(**settings), _fuzz(parts["fuzz"])]
+    sections += [KILLS, _kills(parts["kills"]), FLIPS, _flips(parts["flips"])]
+    sections += [LOAD.format(**settings), _load(parts["load"])]
+    return "\n".join(sections)
+
+
+def _fuzz(rows: Rows) -> str:
+    table = [["reader", "cases", "read", "refused", "failures", "longest (s)", "memory (MB)"]]
+    for row in rows:
+        failures = row["foreign"] + row["crashes"] + row["hangs"]
+        table.append(
+            [row["reader"], f"{row['cases']:,}", f"{row['taken']:,}", f"{row['refused']:,}", str(failures)]
+            + [f"{row['longest_s']:.1f}", f"{row['memory_mb']:.0f}"]
+        )
+    totals = [sum(row[key] for row in rows) for key in ("cases", "taken", "refused")]
+    failed = sum(row[key] for row in rows for key in ("foreign", "crashes", "hangs"))
+    table.append(["all", *(f"{total:,}" for total in totals), str(failed), "", ""])
+    return markdown_table(table) + "\n"
+
+
+def _kills(rows: Rows) -> str:
+    keys = ("kills", "in_time", "failed", "different", "leftovers")
+    table = [["command", "broken off", "before its end", "failed afterwards", "files different", "files left"]]
+    table += [[row["verb"], *(str(row[key]) for key in keys)] for row in rows]
+    table.append(["all", *(str(sum(row[key] for row in rows)) for key in keys)])
+    return markdown_table(table) + "\n"
+
+
+def _flips(rows: Rows) -> str:
+    keys = ("flips", "refused", "repaired", "harmless", "silent")
+    table = [["file", "bits flipped", "refused", "computed anew", "same values", "other values"]]
+    table += [[row["what"], *(str(row[key]) for key in keys)] for row in rows]
+    return markdown_table(table) + "\n"
+
+
+def _load(row: Mapping[str, Any]) -> str:
+    table = [["requests", "right", "told to come again", "wrong"]]
+    table.append([str(row[key]) for key in ("requests", "right", "refused", "wrong")])
+    memory = ", ".join(f"{value:.0f}" for value in row["memory_mb"])
+    return markdown_table(table) + f"\n\nMemory of the server before the first round and after each, in MB: {memory}.\n"
