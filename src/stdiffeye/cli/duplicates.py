@@ -3,7 +3,7 @@
 Example: stdiffeye duplicates stores/osie stores/own --out duplicates.json
          stdiffeye train coarse-to-fine stores/osie stores/own --left-out duplicates.json --out runs/mine
 
-Pictures are compared by their features: copies that are squashed, padded or cut are found too.
+Pictures are compared by their features: copies that are squashed or padded are found, those cut to a detail are not.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stdiffeye.data.batches import Stimulus
+from stdiffeye.data.batches import Floats32, Stimulus
 from stdiffeye.data.store import Store
 from stdiffeye.encoders.efficientnet import GRID, OBJECTS
 from stdiffeye.encoders.word_table import category_number
@@ -32,8 +32,6 @@ LOWEST_SCORE = 0.2  # of a detector's box that counts
 PRESENT = 0.3  # label from which a category counts as being in the picture
 ABSENT_WEIGHT = 0.3
 CERTAIN = 1.0
-
-Floats32 = NDArray[np.float32]
 
 
 class ObjectBox(NamedTuple):

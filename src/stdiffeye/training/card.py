@@ -8,14 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from stdiffeye.data.run_description import CARD_FILE
 from stdiffeye.data.store import Store
 from stdiffeye.files import write_text
 from stdiffeye.systems.base import TrainableSystem
 from stdiffeye.systems.presets import SystemConfig
 from stdiffeye.training.validation import said
 from stdiffeye.version import __version__
-
-CARD_FILE = "card.md"
 
 
 def write_card(

@@ -1,11 +1,12 @@
 """Pictures that several data sets share, found by their features.
 
-Sets of photographs overlap: a picture that one set trains on may be another's test picture, squashed, padded or cut
-differently, so that no checksum tells. A picture is described by mean and standard deviation of each of its features,
+Sets of photographs overlap: a picture that one set trains on may be another's test picture, squashed or padded, so
+that no checksum tells. A picture is described by mean and standard deviation of each of its features,
 whatever their position. Pictures whose descriptions point the same way are candidates; of these, the ones whose small
 copies agree point by point are near-duplicates. Copies are trimmed of uniform borders and squashed to one size.
 
-Measured on the 237 photographs that MCS and COCO-Search18 share by their numbers: all are candidates, 96 % are found.
+Measured on the 237 photographs that MCS and COCO-Search18 share by their numbers: all are candidates, 97 % are found,
+and no other pair of the two sets is. A copy that is cut to another detail is not found.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ import importlib.resources
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stdiffeye.data.run_description import CARD_FILE, RUN_FILE
 from stdiffeye.errors import InputError
 
 DEFAULT, DEFAULT_SEARCH = "freeview", "search"
-RUN_FILE, CARD_FILE = "run.yaml", "card.md"
 
 
 @dataclass(frozen=True)
