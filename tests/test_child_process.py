@@ -79,3 +79,13 @@ def test_who_waits_may_stop_the_child(child):
     with pytest.raises(KeyboardInterrupt):
         child.ask("hang", {}, 60, MEGABYTE, between=stop)
     assert ask(child, "echo", a=2) == {"a": 2}
+
+
+def test_files_of_the_working_directory_are_not_imported(child, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "downloads"
+    elsewhere.mkdir()
+    for name in ("numpy", "types", "stdiffeye"):
+        (elsewhere / f"{name}.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w')")
+    monkeypatch.chdir(elsewhere)
+    assert child.ask("echo", 5, 60, MEGABYTE) == 5
+    assert not (tmp_path / "was-run").exists()

@@ -108,7 +108,8 @@ class ChildProcess:
             self.end()
             self._owner = os.getpid()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", self.module],
+                # -P: a file called numpy.py where the command is called must not be run.
+                [sys.executable, "-P", "-m", self.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
