@@ -65,7 +65,7 @@ docs: $(VENV)/.docs  ## the site, in site/; warnings are errors, nothing is fetc
 WORK    ?= reproduced
 MINUTES ?= 30
 JOBS    ?= $(shell getconf _NPROCESSORS_ONLN)
-RESULTS ?= datasets extractors lifting-constants figure3 models modalities table1 statistics qualitative ablations
+RESULTS ?= datasets extractors lifting-constants figure3 models modalities table1 likelihood statistics qualitative ablations
 results: $(VENV)/.dev  ## every number and figure of docs/results; MINUTES of the processor per system and set
 	@for name in $(RESULTS); do $(BIN)/stdiffeye reproduce $$name --work $(WORK) --minutes $(MINUTES) --jobs $(JOBS) || exit 1; done
 

@@ -16,6 +16,7 @@ from stdiffeye.generation.request import Request
 from stdiffeye.plotting.heatmap_files import heatmap, smooth, write_heatmap
 from stdiffeye.systems.base import Likelihood, Query, TrainableSystem
 from stdiffeye.systems.baseline import Baseline
+from stdiffeye.systems.cores import one_core
 
 DENSITY_SAMPLES = 100  # scanpaths that a heat map is made of, where none was learned
 
@@ -77,7 +78,8 @@ class Densities:
         stage = self.first
         if not isinstance(stage, Likelihood):
             raise InputError(f"{self.name} states no density of the next fixation")
-        query = self._query_of(picture, task, style)
+        with one_core():
+            query = self._query_of(picture, task, style)
         past = [None if history is None else history.rescaled(query.frame) for history in histories]
         return stage.log_densities(query, past, shape or pixels_of(query.frame))
 

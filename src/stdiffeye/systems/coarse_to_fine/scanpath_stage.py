@@ -27,6 +27,7 @@ from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions, Sources
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
 from stdiffeye.systems.coarse_to_fine.scanpath_sampling import PREDICTION, QuerySampler, sample_scanpaths
+from stdiffeye.systems.cores import one_core
 from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
 from stdiffeye.systems.next_fixation import Histories
 from stdiffeye.systems.scanpath_data import PooledBatches, PooledTensors, ScanpathTensorBatches, ScanpathTensors
@@ -203,8 +204,11 @@ class ScanpathStage(ImageConditionedDenoiser):
     @torch.inference_mode()
     def next_positions(self, query: Query, histories: Histories) -> Iterator[Tensor]:
         """For each history (n, 2) samples of the next fixation."""
-        config, cores = self.config.next_fixation, torch.get_num_threads()
-        options = SamplingOptions(config.steps, config.sampler, representative=True, cores=cores)
-        sampler = QuerySampler(self, query, options)
+        config = self.config.next_fixation
+        with one_core() as cores:  # which share the samples, not the matrix products
+            options = SamplingOptions(config.steps, config.sampler, representative=True, cores=cores)
+            sampler = QuerySampler(self, query, options)
         for history in histories:
-            yield sampler.next_positions(history, config.seeds)
+            with one_core():
+                positions = sampler.next_positions(history, config.seeds)
+            yield positions
