@@ -57,6 +57,10 @@ class ScaledCommand:
     """Items at 1×."""
     make: Callable[[Path, int], list[str]]
     """Makes the material in a folder; returns the words of the command."""
+    compiled_from: int = 0
+    """Multiple at which it compiles kernels; it is run once there before, so that they lie on disk."""
+    is_shared: bool = True
+    """Whether it has shards."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +81,15 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
 
 def measure(command: ScaledCommand, times: Sequence[int] = TIMES, quiet: bool = False) -> list[CommandCost]:
     """Run a command at each size, in a process of its own."""
-    costs = []
-    for factor in track(times, f"measuring {command.name}", quiet=quiet):
-        with tempfile.TemporaryDirectory() as folder:
-            items = command.base * factor
-            words = command.make(Path(folder), items)
-            costs.append(CommandCost(items, *_run(words, Path(folder))))
-    return costs
+    if command.compiled_from:
+        _cost(command, command.base * command.compiled_from)
+    return [_cost(command, command.base * factor) for factor in track(times, f"measuring {command.name}", quiet=quiet)]
+
+
+def _cost(command: ScaledCommand, items: int) -> CommandCost:
+    with tempfile.TemporaryDirectory() as folder:
+        words = command.make(Path(folder), items)
+        return CommandCost(items, *_run(words, Path(folder)))
 
 
 def exponent(costs: Sequence[CommandCost]) -> float:
@@ -139,7 +145,9 @@ def _projection(rows: dict[str, list[CommandCost]]) -> list[str]:
     for name, (what, count) in wanted.items():
         if name in rows:
             seconds = marginal_s(rows[name]) * count
-            lines.append(f"| `{name}` | {what} | {' | '.join(_duration(seconds / n) for n in WORKERS)} |")
+            shared = next(command.is_shared for command in COMMANDS if command.name == name)
+            cells = (_duration(seconds / n) if shared or n == 1 else "–" for n in WORKERS)
+            lines.append(f"| `{name}` | {what} | {' | '.join(cells)} |")
     return lines
 
 
@@ -217,5 +225,5 @@ COMMANDS = (
     ScaledCommand("prepare", "trials", 1000, _prepare),
     ScaledCommand("features", "pictures", 4, _features),
     ScaledCommand("generate", "pictures", 4, _generate),
-    ScaledCommand("evaluate", "stimuli", 25, _evaluate),
+    ScaledCommand("evaluate", "stimuli", 25, _evaluate, compiled_from=16, is_shared=False),
 )
