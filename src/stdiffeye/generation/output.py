@@ -290,7 +290,7 @@ def _generated(model: Model, wanted: Sequence[Wanted], trajectories: bool) -> It
         def broken(picture: Any, error: InputError, errors: dict[Any, str] = errors) -> None:
             errors[picture] = str(error)
 
-        many = model.generate_many if trajectories else model.scanpaths_of_many
+        many: Callable[..., Iterator[list[Any]]] = model.generate_many if trajectories else model.scanpaths_of_many
         for one, gaze in zip(group, many(pictures, request, broken=broken), strict=True):
             trials = [_trial(one, number, sample, trajectories) for number, sample in enumerate(gaze)]
             yield PictureGaze(one.name, trials, errors.pop(one.picture, ""))
