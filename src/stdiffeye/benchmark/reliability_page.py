@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stdiffeye.benchmark.scoring import markdown_table
+from stdiffeye.benchmark.model_report import markdown_table
 
 Rows = Sequence[Mapping[str, Any]]
 
