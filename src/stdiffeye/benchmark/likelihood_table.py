@@ -20,7 +20,7 @@ from stdiffeye.benchmark.systems_table import (
     stores_of,
     trained_model,
 )
-from stdiffeye.benchmark.table1 import ENTRIES, OURS
+from stdiffeye.benchmark.table1 import ENTRIES
 from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
@@ -124,11 +124,6 @@ def _notes(table: LikelihoodTable, models: Mapping[str, Model], seconds: Mapping
         lines.append(f"| {name} | {how} | {seconds[name]:.3f} |")
     order = sorted((name for name in models if name != SHIPPED), key=lambda name: -table[name]["ig"].value)
     said = f"By information gain, trained alike: {', '.join(order)}." if order else ""
-    if OURS in order[1:]:
-        said += (
-            f" {OURS} is not first: its network learns whole scanpaths, and the density of one fixation given the past "
-            "is estimated from few samples, where the systems before it are trained on exactly this likelihood."
-        )
     return "\n".join([*lines, "", said]) if said else "\n".join(lines)
 
 
