@@ -87,7 +87,7 @@ def test_a_run_that_was_killed_twice_ends_with_the_same_weights(world, tmp_path)
 
 def test_ctrl_c_keeps_a_checkpoint_and_the_printed_command_goes_on_to_the_same_weights(world, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    changes = (*CHANGES, "train.scanpath.steps=400", "train.scanpath.checkpoint_every=100000")
+    changes = (*CHANGES, "train.scanpath.steps=150", "train.scanpath.checkpoint_every=100000")
     changes = (*changes, "train.scanpath.validate_every=100000")
     train("coarse-to-fine", world.stores, whole, changes, only="scanpath", cache=world.cache, quiet=True)
     command = [sys.executable, "-m", "stdiffeye", "train", "coarse-to-fine", *map(str, world.stores)]
