@@ -59,4 +59,4 @@ def test_every_call_and_limit_of_the_page_is_the_servers_own(client):
     assert f"up to {Limits().megapixels:g} megapixels" in PAGE
     assert f"up to {Limits().trials} viewers" in PAGE
     assert (Limits().queue, Limits().results, Limits().keep_s) == (4, 12, 3600)
-    assert len(DOWNLOADS) == 8
+    assert len(DOWNLOADS) == 10

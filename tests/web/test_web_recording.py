@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from web_files import as_json, people
 
+from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, lift
 from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.eyelink_asc_write import write_asc
 from stdiffeye.metrics import dtw
-from stdiffeye.web.recording_upload import scores
+from stdiffeye.web.recording_upload import Upload, _read, scores
 
 FRAME = Frame(240, 160)
 
@@ -70,7 +71,7 @@ def test_scores_are_those_of_the_metrics(app, compared, job):
     generated = app.state.server.result(job).trials
     recorded = as_json(people(viewers=1))
     found = {row["name"]: row["values"] for row in compared(recorded).json()["scores"]}
-    human = Scanpath([[120, 80], [48, 48], [192, 56], [144, 112]], FRAME, [220, 300, 250, 280])
+    human = Scanpath([[120, 80], [48, 48], [192, 56], [144, 112]], FRAME, [300, 400, 330, 360])
     frame = Frame(512, 384)
     distances = [dtw(human.rescaled(frame), one.scanpath.rescaled(frame)) for one in generated]
     assert found["DTW"]["mean"]["model"] == pytest.approx(np.mean(distances))
@@ -144,8 +145,8 @@ def test_of_several_pictures_the_one_that_is_named_counts(compared):
     ("data", "filename", "words"),
     [
         (b"", "a.json", "the recording is empty: choose a file"),
-        (b"x", "a.exe", "a recording ends in .json, .csv, .tsv, .asc, .txt, got '.exe'"),
-        (b"x", "recording", "a recording ends in .json, .csv, .tsv, .asc, .txt, got 'a name without ending'"),
+        (b"x", "a.exe", "a recording ends in .json, .csv, .tsv, .asc, .txt, .edf, got '.exe'"),
+        (b"x", "recording", "a recording ends in .json, .csv, .tsv, .asc, .txt, .edf, got 'a name without ending'"),
         (b"{}", "a.json", "the recording is not a list of trials: it starts with '{}', expected '['"),
         (b"a,b\n1,2\n", "a.csv", "the recording is no table of fixations: it has no column name, x_px, y_px"),
         (b"\xff\xfe\x00", "a.asc", "the recording"),
@@ -159,3 +160,43 @@ def test_a_recording_that_cannot_be_used_is_refused_in_one_sentence(compared, da
     assert answer.status_code == 422
     assert answer.json()["error"].startswith(words)
     assert "/tmp" not in answer.json()["error"]
+
+
+def looked(seconds: float, viewers: int = 2) -> list[dict[str, Any]]:
+    """Viewers who fixate four times a second for some seconds."""
+    rng, count = np.random.default_rng(3), round(4 * seconds)
+    return [
+        {"name": "street.jpg", "subject": k, "width": 240, "height": 160, "T": [250] * count}
+        | {"X": rng.uniform(20, 220, count).tolist(), "Y": rng.uniform(20, 140, count).tolist()}
+        | {"onset": [250 * number for number in range(count)]}
+        for k in range(viewers)
+    ]
+
+
+def test_the_side_that_looked_longer_is_cut_to_the_time_of_the_other(compared):
+    found = compared(as_json(looked(3.0))).json()  # the generated gaze lasts 1.5 s
+    assert found["notes"][0].startswith(
+        "Your recording lasts 3.0 s and the generated gaze 1.5 s: your recording is cut to"
+    )
+    assert [len(viewer["fixations"]) for viewer in found["viewers"]] == [6, 6]
+    counts = next(row for row in found["statistics"] if row["name"] == "fixation_count")
+    assert counts["sides"]["human"]["mean"] == 6
+
+
+def test_generated_gaze_is_cut_where_people_looked_for_less(compared):
+    found = compared(as_json(looked(0.75))).json()
+    assert "the generated gaze is cut to 0.8 s" in found["notes"][0]
+    assert [len(viewer["fixations"]) for viewer in found["viewers"]] == [3, 3]
+
+
+def test_a_recording_without_durations_is_warned_of(compared):
+    found = compared(as_json(people(durations=False))).json()
+    assert any("has no durations, so its viewing time is unknown" in note for note in found["notes"])
+
+
+def test_an_edf_file_is_taken_where_its_library_is(compared, monkeypatch):
+    taken = compared(b"no EDF", "viewer.edf").json()["error"]
+    assert "is not an EyeLink EDF file" in taken
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="; .edf needs the extra 'edf' on the server"):
+        _read(Upload(b"no EDF", "viewer.edf"), FRAME)

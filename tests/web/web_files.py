@@ -29,7 +29,7 @@ def people(name: str = "street.jpg", viewers: int = 2, durations: bool = True, *
         x = [size["width"] * share for share in (0.5, 0.2 + 0.01 * k, 0.8, 0.6)]
         y = [size["height"] * share for share in (0.5, 0.3, 0.35 + 0.01 * k, 0.7)]
         row: dict[str, Any] = {"name": name, "subject": k, **size, "X": x, "Y": y}
-        rows.append(row | ({"T": [220, 300, 250 + k, 280]} if durations else {}))
+        rows.append(row | ({"T": [300, 400, 330 + k, 360]} if durations else {}))
     return rows
 
 

@@ -1,7 +1,8 @@
 """Colours that colour-blind readers can tell apart: one scale for time, one set for viewers and systems.
 
 Time runs through viridis, which rises in lightness all the way and so survives grey printing. Categories are those
-of Okabe and Ito (2008), "Color Universal Design", without their black and yellow, which vanish on pictures.
+of Okabe and Ito (2008), "Color Universal Design", without their black and yellow, which vanish on pictures. Four more
+follow, chosen to be far from these six and from each other in CIELAB, also as protanopes and deuteranopes see them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-CATEGORIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+CATEGORIES = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"),
+    *("#7B3FF2", "#7F4A1E", "#E6F08A", "#004D40"),
+)
 HUMAN = "#222222"
 TIME_SCALE = "viridis"
 TIME_SCALE_FROM = 0.2
@@ -33,7 +37,7 @@ def time_scale() -> Colormap:
 
 
 def category(number: int) -> str:
-    """Return the colour of the n-th viewer or system; six colours repeat."""
+    """Return the colour of the n-th viewer or system; ten colours repeat."""
     return CATEGORIES[number % len(CATEGORIES)]
 
 

@@ -30,16 +30,21 @@ def smooth(coarse: Floats, shape: tuple[int, int]) -> Floats:
     return np.asarray(fine / max(float(fine.sum()), np.finfo(np.float64).tiny))
 
 
+def grey_picture(values: Floats) -> Image.Image:
+    """A heat map as a grey picture, where white is the densest."""
+    most = max(float(values.max()), np.finfo(np.float64).tiny)
+    return Image.fromarray(np.round(255 * values / most).astype(np.uint8))
+
+
 def write_heatmap(path: Path, values: Floats) -> None:
     """A density (rows, columns) as .npy (float32), or as .png in grey, where white is the densest."""
     if path.suffix.lower() not in (".npy", ".png"):
         raise InputError(f"a heat map is written as .npy or .png, not as {path.name!r}")
-    grey = np.round(255 * values / max(float(values.max()), np.finfo(np.float64).tiny)).astype(np.uint8)
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         if path.suffix.lower() == ".npy":
             np.save(file, values.astype(np.float32), allow_pickle=False)
         else:
-            Image.fromarray(grey).save(file, "PNG")
+            grey_picture(values).save(file, "PNG")
 
 
 def write_heatmaps(out: Path, trials: Sequence[Trial]) -> list[Path]:

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from stdiffeye.errors import InputError
 from stdiffeye.generation import Model
 from stdiffeye.version import __version__
+from stdiffeye.web.area_routes import add_area_routes
 from stdiffeye.web.guard import RETRY, Guard, Hosts
 from stdiffeye.web.limits import Limits
 from stdiffeye.web.model_pool import ModelPool
@@ -56,6 +57,7 @@ def make_app(
     answer_errors(app)
     app.state.server = AppState(ModelPool(model), worker, limits)
     add_routes(app, app.state.server)
+    add_area_routes(app, app.state.server)
     _add_page(app)
     return app
 

@@ -9,6 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+import numpy as np
+
+from stdiffeye.arrays import Floats
 from stdiffeye.csv_cells import text_cells
 from stdiffeye.errors import InputError
 from stdiffeye.files import temporary_folder
@@ -17,6 +20,7 @@ from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.io.scanpath_json import row_from_trial
 from stdiffeye.plotting import draw, replay
 from stdiffeye.plotting.canvas import DPI, png_bytes
+from stdiffeye.plotting.heatmap_files import grey_picture, heatmap
 from stdiffeye.web.model_pool import JobResult
 
 MOST_IN_REPLAY = 64
@@ -76,6 +80,23 @@ def _drawn(kind: str) -> Callable[[JobResult, Sequence[Trial]], bytes]:
     return drawn
 
 
+def _heatmap_npy(result: JobResult, trials: Sequence[Trial]) -> bytes:
+    """(H, W) float32, a value per pixel of the picture, which sum to 1."""
+    buffer = io.BytesIO()
+    np.save(buffer, _density(trials).astype(np.float32), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _heatmap_grey(result: JobResult, trials: Sequence[Trial]) -> bytes:
+    buffer = io.BytesIO()
+    grey_picture(_density(trials)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _density(trials: Sequence[Trial]) -> Floats:
+    return heatmap([trial.scanpath for trial in trials if trial.scanpath is not None])
+
+
 def _replay(suffix: str) -> Callable[[JobResult, Sequence[Trial]], bytes]:
     def moving(result: JobResult, trials: Sequence[Trial]) -> bytes:
         if len(trials) > MOST_IN_REPLAY:
@@ -99,6 +120,8 @@ DOWNLOADS = {
     "scanpaths.png": Download("scanpaths.png", "image/png", _drawn("scanpath")),
     "trajectories.png": Download("trajectories.png", "image/png", _drawn("trajectory")),
     "heatmap.png": Download("heatmap.png", "image/png", _drawn("density")),
+    "heatmap.npy": Download("heatmap.npy", "application/octet-stream", _heatmap_npy),
+    "heatmap-grey.png": Download("heatmap-grey.png", "image/png", _heatmap_grey),
     "replay.html": Download("replay.html", "text/html; charset=utf-8", _replay(".html")),
     "replay.gif": Download("replay.gif", "image/gif", _replay(".gif")),
 }

@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stdiffeye.generation.request import SECONDS
+from stdiffeye.io.pictures import MAX_MEGAPIXELS
+
 MEGABYTE = 1_000_000
 
 LARGEST_SEED = 2**53 - 1  # beyond it JavaScript's numbers have gaps
-LONGEST_NAME = 200
+LONGEST_NAME, LONGEST_TASK = 200, 100
+MOST_AREAS = 50  # of a picture
 
 # What a form may ask for, field by field; fixed, since the interface's description (/openapi.json) states it.
 FORM_LIMITS: dict[str, dict[str, Any]] = {
-    "task": {"max_length": 100},
+    "task": {"max_length": LONGEST_TASK},
     "samples": {"ge": 1, "le": 100},
-    "seconds": {"ge": 0.2, "le": 20.0},
+    "seconds": {"ge": SECONDS[0], "le": SECONDS[1]},
     "seed": {"ge": 0, "le": LARGEST_SEED},
     "style": {"max_length": LONGEST_NAME},
     "precision_deg": {"ge": 0.001, "le": 1.0},
@@ -30,8 +34,8 @@ class Limits:
 
     upload_bytes: int = 20 * MEGABYTE
     """Largest request."""
-    megapixels: float = 40.0
-    """Largest picture."""
+    megapixels: float = MAX_MEGAPIXELS
+    """Largest picture that is decoded; a larger JPEG is decoded at a smaller size."""
     smallest_side_px: int = 16
     queue: int = 4
     """Jobs that may wait behind the one that runs; more are answered with "busy"."""

@@ -11,6 +11,7 @@ from PIL import Image
 from stdiffeye.encoders import text_encoder
 from stdiffeye.gaze import Scanpath, Trajectory, Trial
 from stdiffeye.generation import Model, Request, load, models
+from stdiffeye.generation.targets import TargetMatch
 from stdiffeye.training.shipped import DEFAULT_SEARCH
 from stdiffeye.web.worker import Report
 
@@ -26,6 +27,8 @@ class JobResult:
     model: str
     trials: list[Trial]
     picture: Image.Image
+    notes: tuple[str, ...] = ()
+    """What is worth saying: a task that the model was not trained on, a style that it lacks."""
 
     @property
     def held_bytes(self) -> int:
@@ -53,11 +56,16 @@ class ModelPool:
 
     @property
     def targets(self) -> list[str]:
-        """Words to suggest as targets; others may be typed."""
+        """Words to suggest as targets, those of the training first; others may be typed."""
         if not self.can_search:
             return []
+        trained = self._for("anything").targets or ()
         known = getattr(text_encoder(self._for("anything").config.text), "known_words", list)
-        return list(known())
+        return list(dict.fromkeys((*trained, *known())))
+
+    def match(self, task: str) -> TargetMatch | None:
+        """How near a task is to what the model was trained on."""
+        return self._for(task).match_target(task)
 
     def generate(self, picture: Image.Image, name: str, request: Request, report: Report) -> JobResult:
         """As `Model.generate`, with progress reported."""
@@ -81,7 +89,7 @@ class ModelPool:
         report(1.0, "done")
         shown = picture.copy()
         shown.thumbnail((SHOWN_SIDE_PX, SHOWN_SIDE_PX))
-        return JobResult(name, request, model.name, trials, shown)
+        return JobResult(name, request, model.name, trials, shown, _notes(model, request))
 
     def _for(self, task: str) -> Model:
         if self._fixed or not task:
@@ -89,3 +97,14 @@ class ModelPool:
         if self._search is None:
             self._search = load(None, task)
         return self._search
+
+
+def _notes(model: Model, request: Request) -> tuple[str, ...]:
+    found = []
+    match = model.match_target(request.task) if request.task else None
+    if match is not None and match.verdict != "trained":
+        found.append(f"{str(match)[0].upper()}{str(match)[1:]}.")
+    used = model.nearest_style(request.style)
+    if request.style and used != request.style:
+        found.append(f"{model.name} has no style {request.style!r}: that of {used!r} was used.")
+    return tuple(found)

@@ -14,6 +14,7 @@ but not scored. Where a row has a single scanpath, CRPS is the one as printed, s
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -32,10 +33,12 @@ from stdiffeye.metrics import evaluate
 from stdiffeye.metrics.gap import GAP_METRICS
 from stdiffeye.metrics.result import Result
 from stdiffeye.metrics.spec import METRICS
+from stdiffeye.web.same_time import same_viewing_time
 from stdiffeye.web.views import statistics, viewers_as_json
 
 SCANPATHS = (".json", ".csv", ".tsv")
 RECORDINGS = (".asc", ".txt")
+EDF, EDF_LIBRARY = ".edf", "eyelinkio"
 PROTOCOLS = ("crps", "mean", "best")
 NAMES_SHOWN = 5
 CENTRE_SEED = 0
@@ -71,18 +74,25 @@ def compare(result: Compared, upload: Upload, most_trials: int) -> dict[str, Any
         raise InputError(f"the file holds {len(found)} viewers of this picture; at most {most_trials} are compared")
     human = [_onto(trial, frame) for trial in found]
     human = [replace(one, name=result.name, task=result.request.task, details={}) for one in human]
+    human, generated, notes = same_viewing_time(human, result.trials)
     shown = {
         "viewers": viewers_as_json(human),
-        "statistics": statistics({"model": result.trials, "human": human}),
+        "statistics": statistics({"model": generated, "human": human}),
         "sampling": result.request.sampling,
-        "counts": {"human": len(human), "model": len(result.trials)},
+        "counts": {"human": len(human), "model": len(generated)},
     }
     if result.request.sampling == "representative":
-        return shown | {"scores": [], "notes": [NOT_SCORED]}
-    scored = scores(human, result.trials)
+        return shown | {"scores": [], "notes": [NOT_SCORED, *notes]}
+    scored = scores(human, generated)
     # Every viewer is a stimulus here, which says nothing about the recording; KLD is not asked for.
-    notes = [note for note in scored.notes if "KLD" not in note]
+    notes += [note for note in scored.notes if "KLD" not in note]
     return shown | {"scores": _table(scored), "estimator": scored.settings["estimator"], "notes": notes}
+
+
+def suffixes() -> tuple[str, ...]:
+    """Endings of the recordings that are taken: EyeLink's .edf where its library is installed."""
+    edf = (EDF,) if importlib.util.find_spec(EDF_LIBRARY) is not None else ()
+    return (*SCANPATHS, *RECORDINGS, *edf)
 
 
 def scores(human: Sequence[Trial], generated: Sequence[Trial]) -> Result:
@@ -112,9 +122,10 @@ def scores(human: Sequence[Trial], generated: Sequence[Trial]) -> Result:
 def _read(upload: Upload, frame: Frame) -> Sequence[Trial]:
     """Read through a temporary file with a name of our own; only the kind comes from the user's name."""
     suffix = kind(PurePath(upload.filename).name)
-    if suffix not in (*SCANPATHS, *RECORDINGS):
+    if suffix not in suffixes():
+        more = "; .edf needs the extra 'edf' on the server" if suffix == EDF else ""
         raise InputError(
-            f"a recording ends in {', '.join((*SCANPATHS, *RECORDINGS))}, got {suffix or 'a name without ending'!r}"
+            f"a recording ends in {', '.join(suffixes())}, got {suffix or 'a name without ending'!r}{more}"
         )
     if not upload.data:
         raise InputError("the recording is empty: choose a file")
@@ -124,7 +135,7 @@ def _read(upload: Upload, frame: Frame) -> Sequence[Trial]:
         try:
             if suffix in SCANPATHS and not _has_raw_samples(path):
                 return read_gaze(path, frame)
-            reading = ReadingOptions(frame=None if suffix == ".asc" else frame, keep_ids=True)
+            reading = ReadingOptions(frame=None if suffix in (".asc", EDF) else frame, keep_ids=True)
             return fixations(path, reading=reading).trials
         except InputError as error:
             raise InputError(str(error).replace(str(path), "the recording")) from None

@@ -140,7 +140,7 @@ def _add_results(app: FastAPI, state: AppState) -> None:
     async def download(
         job_id: str, kind: str, viewer: Annotated[list[Annotated[int, Query(ge=0)]] | None, Query()] = None
     ) -> Response:
-        """gaze.json, fixations.csv, samples.csv, scanpaths.png, trajectories.png, heatmap.png, replay.html, replay.gif.
+        """`kind` is one of those that /api/info lists: gaze.json, fixations.csv, heatmap.npy, replay.html and others.
 
         `viewer` (repeated) names the viewers to include, from 0; all without it.
         """
@@ -174,6 +174,7 @@ def _add_material(app: FastAPI, state: AppState) -> None:
             "styles": list(models.default.styles),
             "can_search": models.can_search,
             "words": await asyncio.to_thread(lambda: models.targets),
+            "recordings": list(recording_upload.suffixes()),
             "samples": [{"name": name, "about": one.about} for name, one in SAMPLES.items()],
             "limits": {
                 "upload_bytes": state.limits.upload_bytes,
@@ -184,6 +185,12 @@ def _add_material(app: FastAPI, state: AppState) -> None:
             },
             "downloads": list(downloads.DOWNLOADS),
         }
+
+    @app.get("/api/target", summary="How near a task is to what the model was trained on")
+    async def target(task: Annotated[str, Query(min_length=1, max_length=limits.LONGEST_TASK)]) -> dict[str, str]:
+        """`verdict` is trained, near, guess or unknown; `sentence` says the same for people."""
+        match = await asyncio.to_thread(state.models.match, task.strip())
+        return {"verdict": match.verdict if match else "unknown", "sentence": str(match or "")}
 
     @app.get("/api/samples/{name}", response_class=Response, summary="A picture of our own making")
     async def sample(name: str) -> Response:

@@ -32,6 +32,7 @@ def result_as_json(result: JobResult) -> dict[str, Any]:
         "style": request.style,
         "sampling": request.sampling,
         "precision_deg": request.precision_deg,
+        "notes": list(result.notes),
         "viewers": viewers_as_json(result.trials),
         "statistics": statistics({"model": result.trials}),
     }

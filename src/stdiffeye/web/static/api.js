@@ -22,6 +22,9 @@ export const info = () => json("/api/info");
 export const sample = async (name) => (await answer(`/api/samples/${encodeURIComponent(name)}`)).blob();
 export const stop = (id) => json(at(id), { method: "DELETE" });
 export const compare = (id, form) => json(at(id, "/compare"), { method: "POST", body: form });
+export const target = (task) => json(`/api/target?task=${encodeURIComponent(task)}`);
+export const statistics = (ids) => json(`/api/statistics?${ids.map((id) => `job=${encodeURIComponent(id)}`).join("&")}`);
+export const areas = (pictures) => json("/api/areas", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ pictures }) });
 export const pictureOf = (id) => at(id, "/picture");
 
 /** Start a job, tell `progress(share, doing)` how far it is, and return its gaze. */

@@ -1,4 +1,4 @@
-// Distributions of what is counted: bars for the model, a line for human.
+// Distributions of what is counted: bars for the first side (the model, picture A), a line for the second (human, picture B).
 
 import { by, make, makeSvg, number } from "./dom.js";
 
@@ -10,25 +10,25 @@ export function showStatistics(rows) {
 
 function quantity(row) {
   const unit = row.unit ? (row.unit === "°" ? "°" : ` ${row.unit}`) : "";
-  const sides = Object.entries(row.sides).map(([side, one]) => {
+  const sides = Object.entries(row.sides).map(([side, one], which) => {
     const words = one.mean === undefined ? `n ${one.n}` : `mean ${number(one.mean)}${unit}, median ${number(one.median)}${unit}, n ${one.n}`;
-    return make("p", {}, make("span", { className: `key-${side}` }, side), ` ${words}`);
+    return make("p", {}, make("span", { className: which ? "key-second" : "key-first" }, side), ` ${words}`);
   });
   return make("div", { className: "quantity" }, make("h3", {}, row.label), histogram(row, unit), ...sides);
 }
 
 function histogram(row, unit) {
-  const sides = row.sides, count = row.edges.length - 1, wide = WIDTH / count;
-  const most = Math.max(...Object.values(sides).flatMap((one) => one.shares)) || 1;
+  const [first, second] = Object.values(row.sides), count = row.edges.length - 1, wide = WIDTH / count;
+  const most = Math.max(...Object.values(row.sides).flatMap((one) => one.shares)) || 1;
   const tall = (share) => (share / most) * (HEIGHT - FOOT);
   const drawing = makeSvg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Histogram of ${row.label}` });
-  sides.model.shares.forEach((share, k) => {
+  first.shares.forEach((share, k) => {
     drawing.append(makeSvg("rect", { class: "share", x: k * wide + 0.5, y: HEIGHT - FOOT - tall(share), width: Math.max(wide - 1, 1), height: tall(share) }));
   });
-  if (sides.human) {
-    const points = sides.human.shares.flatMap((share, k) => [[k * wide, share], [(k + 1) * wide, share]]);
+  if (second) {
+    const points = second.shares.flatMap((share, k) => [[k * wide, share], [(k + 1) * wide, share]]);
     const path = points.map(([x, share], k) => `${k ? "L" : "M"}${x} ${HEIGHT - FOOT - tall(share)}`).join("");
-    drawing.append(makeSvg("path", { class: "share-human", d: path }));
+    drawing.append(makeSvg("path", { class: "share-second", d: path }));
   }
   drawing.append(makeSvg("line", { class: "axis", x1: 0, x2: WIDTH, y1: HEIGHT - FOOT, y2: HEIGHT - FOOT }));
   const whole = row.name === "fixation_count" ? 0.5 : 0;

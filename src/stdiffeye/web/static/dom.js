@@ -33,5 +33,12 @@ export function fitted(canvas) {
   return [canvas.getContext("2d"), width, height, ratio];
 }
 
+/** Hand a blob to the browser as a download. */
+export function save(blob, name) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 export const number = (value, digits = 3) =>
   value === null || value === undefined ? "–" : Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(digits)));

@@ -12,6 +12,7 @@ export class Stage {
   constructor(canvas, layers) {
     this.canvas = canvas; this.layers = layers;
     this.picture = null; this.size = [3, 2]; this.viewers = []; this.shown = []; this.time = 0; this.heat = null;
+    this.areas = []; this.name = ""; // boxes in px of the picture: {name, box: [x, y, width, height]}
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
@@ -24,11 +25,23 @@ export class Stage {
 
   at(time) { this.time = time; this.draw(); }
 
+  /** Where the picture lies on a canvas of some size: [left, top, scale]. */
+  fit(width, height) {
+    const [across, down] = this.size;
+    const scale = Math.min(width / (across * (1 + 2 * MARGIN)), height / (down * (1 + 2 * MARGIN)));
+    return [(width - across * scale) / 2, (height - down * scale) / 2, scale];
+  }
+
+  /** A place on the canvas, in CSS px, as px of the picture, within it. */
+  inPicture(x, y) {
+    const [left, top, scale] = this.fit(this.canvas.clientWidth, this.canvas.clientHeight);
+    return [[x - left, 0], [y - top, 1]].map(([from, axis]) => Math.min(Math.max(from / scale, 0), this.size[axis]));
+  }
+
   draw() {
     if (!this.picture || !this.canvas.clientWidth) return;
     const [pen, width, height] = fitted(this.canvas), [across, down] = this.size;
-    const scale = Math.min(width / (across * (1 + 2 * MARGIN)), height / (down * (1 + 2 * MARGIN)));
-    const left = (width - across * scale) / 2, top = (height - down * scale) / 2;
+    const [left, top, scale] = this.fit(width, height);
     const place = (x, y) => [left + (x + 0.5) * scale, top + (y + 0.5) * scale];
     const unit = Math.sqrt(width * height) / 100;
     pen.clearRect(0, 0, width, height);
@@ -44,7 +57,16 @@ export class Stage {
       if (this.layers.trajectory) this.trajectory(pen, viewer, place, unit);
       if (this.layers.scanpath) this.scanpath(pen, viewer, place, unit, chosen.length === 1);
     }
+    for (const area of this.areas) this.area(pen, area, left, top, scale, unit);
     if (this.layers.eye) for (const viewer of chosen) this.eye(pen, viewer, place, unit);
+  }
+
+  area(pen, { name, box: [x, y, width, height] }, left, top, scale, unit) {
+    const corner = [left + x * scale, top + y * scale], size = [width * scale, height * scale], tall = Math.max(1.7 * unit, 11);
+    for (const [colour, line] of [["rgba(0,0,0,.75)", 0.55], ["#fff", 0.25]]) {
+      pen.strokeStyle = colour; pen.lineWidth = line * unit; pen.strokeRect(...corner, ...size);
+    }
+    label(pen, corner[0] + 0.5 * unit, corner[1] + tall, name, tall, "left");
   }
 
   index(viewer) { return Math.min(Math.floor((this.time - viewer.start_ms) * viewer.rate_hz / 1000), viewer.x.length - 1); }
@@ -116,8 +138,8 @@ function ring(pen, x, y, radius, colour, width) {
   pen.beginPath(); pen.arc(x, y, radius, 0, 2 * Math.PI); pen.strokeStyle = colour; pen.lineWidth = width; pen.stroke();
 }
 
-function label(pen, x, y, text, size) {
-  pen.font = `600 ${size}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
+function label(pen, x, y, text, size, align = "center") {
+  pen.font = `600 ${size}px system-ui, sans-serif`; pen.textAlign = align; pen.textBaseline = "middle";
   pen.lineWidth = size / 4; pen.strokeStyle = "rgba(0,0,0,.8)"; pen.strokeText(text, x, y);
   pen.fillStyle = "#fff"; pen.fillText(text, x, y);
 }

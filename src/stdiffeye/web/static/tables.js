@@ -28,6 +28,7 @@ export class FixationTable {
       return row("td", [make("th", { scope: "row" }, go), one.x.toFixed(0), one.y.toFixed(0), one.start_ms.toFixed(0), one.duration_ms.toFixed(0)]);
     });
     this.current = -1;
+    by("fixation-count").textContent = `${fixations.length} fixation${fixations.length === 1 ? "" : "s"}`;
     by("fixations").replaceChildren(head(["Fixation", "x (px)", "y (px)", "start (ms)", "duration (ms)"]), make("tbody", {}, ...this.rows));
     this.mark(this.player.time);
   }

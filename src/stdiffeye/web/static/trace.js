@@ -2,6 +2,15 @@
 
 import { fitted, themed } from "./dom.js";
 
+const DARK = matchMedia("(prefers-color-scheme: dark)"), PALER = 0.35;
+
+/** A colour of a viewer on the ground of the page: paler where that is dark. */
+function onGround(colour) {
+  if (!DARK.matches) return colour;
+  const channels = [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));
+  return `rgb(${channels.map((one) => Math.round(one + PALER * (255 - one))).join(",")})`;
+}
+
 const LEFT = 46, RIGHT = 10, TOP = 8, GAP = 14, BOTTOM = 26;
 const TICKS_S = [0.1, 0.2, 0.5, 1, 2, 5];
 const MOST_TICKS = 8;
@@ -10,7 +19,7 @@ export class Trace {
   constructor(canvas, player) {
     this.canvas = canvas; this.player = player; this.stage = null; this.kept = null; this.selected = 0;
     new ResizeObserver(() => this.refresh()).observe(canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.refresh());
+    DARK.addEventListener("change", () => this.refresh());
     const seek = (event) => player.seek(((event.offsetX - LEFT) / (canvas.clientWidth - LEFT - RIGHT)) * player.end);
     canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); seek(event); });
     canvas.addEventListener("pointermove", (event) => { if (event.buttons) seek(event); });
@@ -52,13 +61,13 @@ export class Trace {
   fixations(pen, time, top, tall) {
     const viewer = this.stage.viewers[this.selected];
     if (!viewer || !this.stage.shown[this.selected]) return;
-    pen.fillStyle = viewer.colour; pen.globalAlpha = 0.16;
+    pen.fillStyle = onGround(viewer.colour); pen.globalAlpha = 0.16;
     for (const one of viewer.fixations) pen.fillRect(time(one.start_ms), top, time(one.duration_ms) - LEFT, tall);
     pen.globalAlpha = 1;
   }
 
   curve(pen, viewer, axis, time, top, scale) {
-    pen.strokeStyle = viewer.colour; pen.lineWidth = 1.4; pen.lineJoin = "round";
+    pen.strokeStyle = onGround(viewer.colour); pen.lineWidth = 1.4; pen.lineJoin = "round";
     pen.beginPath();
     let down = false;
     viewer[axis].forEach((value, i) => {
