@@ -45,7 +45,7 @@ def test_agreement_counts_what_is_missed_and_how_long_the_rest_is() -> None:
 
 
 def test_an_unknown_experiment_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"there is no experiment 'table9'; choose one of .*extractors"):
+    with pytest.raises(InputError, match=r"no experiment 'table9': did you mean 'table1'\? There are .*extractors"):
         reproduce("table9", "data")
 
 

@@ -6,6 +6,7 @@ its path. Those that train also take a `Budget`. A new one is one line in `EXPER
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -141,7 +142,9 @@ def reproduce(
         Where there is no such experiment, or data that it needs are not there.
     """
     if name not in EXPERIMENTS:
-        raise InputError(f"there is no experiment {name!r}; choose one of {', '.join(EXPERIMENTS)}")
+        near = difflib.get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"did you mean {near[0]!r}? There are" if near else "choose one of"
+        raise InputError(f"there is no experiment {name!r}: {hint} {', '.join(EXPERIMENTS)}")
     entry, budget = EXPERIMENTS[name], replace(budget or Budget(), **fields)
     if budget.rates is None:
         budget = replace(budget, rates=RATES.get(name, ()))

@@ -103,7 +103,7 @@ def run(args: FixationsArgs) -> None:
     print(found.report)
     for line in quality_lines(found):
         print(f"  {line}")
-    drawn = f" (the first {MOST_DRAWN} trials)" if len(trials) > MOST_DRAWN else ""
+    drawn = f" ({MOST_DRAWN} of {len(trials)} trials are drawn)" if len(trials) > MOST_DRAWN else ""
     print(f"{count} fixations in {len(trials)} trials: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
     print(f"Look at {args.out / 'quality.html'} and {args.out / 'scanpaths.png'}{drawn}")
 

@@ -80,6 +80,7 @@ def _words(key: str, value: Any) -> str:
 
 def _bars(histogram: Histogram) -> str:
     most = max(histogram.counts)
-    bars = "".join(BLOCKS[round(count / most * (len(BLOCKS) - 1))] for count in histogram.counts)
+    bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // most)] for count in histogram.counts)
     unit = f" {histogram.unit}" if histogram.unit else ""
-    return f"{histogram.label:<24}{histogram.low:.4g} {bars} {histogram.high:.4g}{unit}"
+    beyond = f" (last bar: up to {histogram.largest:.4g})" if histogram.largest > histogram.high else ""
+    return f"{histogram.label:<24}{histogram.low:.4g} {bars} {histogram.high:.4g}{unit}{beyond}"

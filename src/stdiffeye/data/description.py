@@ -29,25 +29,47 @@ MOST_KINDS = 12
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts between equal edges; `unit` of the edges."""
+    """Counts between equal edges; `unit` of the edges. The last bin also holds values beyond `high`."""
 
     label: str
     unit: str
     low: float
     high: float
     counts: list[int]
+    largest: float = np.nan
+    """Of the values; above `high` where the last bin is open."""
 
     @classmethod
     def of(cls, label: str, unit: str, values: NDArray[Any]) -> Histogram | None:
-        """Of the finite values, up to the 99th percentile so that one outlier does not hide the rest."""
+        """Of the finite values, up to the 99th percentile so that one outlier does not hide the rest.
+
+        Counts have bins of whole numbers, so that none is empty because no count can fall into it.
+        """
         finite = np.asarray(values, np.float64)
         finite = finite[np.isfinite(finite)]
         if len(finite) == 0:
             return None
-        low, high = float(finite.min()), float(np.percentile(finite, 99))
-        high = high if high > low else low + 1
-        counts, _ = np.histogram(finite.clip(low, high), BINS, (low, high))
-        return cls(label, unit, low, high, counts.tolist())
+        low, high, largest = float(finite.min()), float(np.percentile(finite, 99)), float(finite.max())
+        if np.issubdtype(np.asarray(values).dtype, np.integer):
+            wide = max(1, int(np.ceil((high - low + 1) / BINS)))
+            bins = max(1, int(np.ceil((np.ceil(high) - low + 1) / wide)))
+            edges = low - 0.5 + wide * np.arange(bins + 1)
+            high = float(edges[-1] - 0.5)
+        else:
+            low, high = _nice(low, high)
+            edges = np.linspace(low, high, BINS + 1)
+        counts, _ = np.histogram(finite.clip(edges[0], edges[-1]), edges)
+        return cls(label, unit, low, high, counts.tolist(), largest)
+
+
+def _nice(low: float, high: float) -> tuple[float, float]:
+    """A range of round ends around the one given: from 0 where that is near, in steps of 1, 2 or 5 times ten."""
+    high = high if high > low else low + 1
+    rough = (high - low) / BINS
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next(one for one in (1, 2, 5, 10) if one * power >= rough)
+    start = 0.0 if 0 <= low < 0.1 * high else float(np.floor(low / step) * step)
+    return start, float(np.ceil(high / step) * step)
 
 
 @dataclass(frozen=True)
