@@ -198,5 +198,5 @@ def test_an_edf_file_is_taken_where_its_library_is(compared, monkeypatch):
     taken = compared(b"no EDF", "viewer.edf").json()["error"]
     assert "is not an EyeLink EDF file" in taken
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="; .edf needs the extra 'edf' on the server"):
+    with pytest.raises(InputError, match=r"; \.edf needs the extra 'edf' on the server"):
         _read(Upload(b"no EDF", "viewer.edf"), FRAME)

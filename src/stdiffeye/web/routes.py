@@ -22,7 +22,7 @@ from stdiffeye.web.guard import RETRY
 from stdiffeye.web.limits import Limits
 from stdiffeye.web.model_pool import JobResult, ModelPool
 from stdiffeye.web.picture_upload import open_picture
-from stdiffeye.web.recording_upload import Upload
+from stdiffeye.web.recording_upload import Upload, suffixes
 from stdiffeye.web.sample_pictures import SAMPLES, sample_png
 from stdiffeye.web.views import result_as_json
 from stdiffeye.web.worker import Job, Report, Worker
@@ -174,7 +174,7 @@ def _add_material(app: FastAPI, state: AppState) -> None:
             "styles": list(models.default.styles),
             "can_search": models.can_search,
             "words": await asyncio.to_thread(lambda: models.targets),
-            "recordings": list(recording_upload.suffixes()),
+            "recordings": list(suffixes()),
             "samples": [{"name": name, "about": one.about} for name, one in SAMPLES.items()],
             "limits": {
                 "upload_bytes": state.limits.upload_bytes,
