@@ -32,7 +32,7 @@ def validator(
     """
     stores = [store for store in sources.stores if SPLIT in store.words["split"]]
     if system.generates_scanpaths:
-        stores = [store for store in stores if len(_judged_on(system, store)) >= FEWEST_STIMULI]
+        stores = [store for store in stores if store.ordered and len(_judged_on(system, store)) >= FEWEST_STIMULI]
     if not stores:
         return None
     held_out = replace(sources, stores=stores)
