@@ -42,8 +42,10 @@ def nearest_trials(
         return NearestTrials(np.nan, np.nan, (np.nan, np.nan, np.nan), 0)
     one = np.array([_of_samples(pairwise("DTW", samples[key], human[key])) for key in keys])
     other = np.array([_of_viewers(pairwise("DTW", human[key])) for key in keys])
-    weights = bootstrap.resamples(len(keys), REPLICATES, seed)
-    low, high = np.percentile((weights @ one) / (weights @ other), bootstrap.LEVELS)
+    both = np.stack([one, other], axis=1)
+    blocks = bootstrap.resamples(len(keys), REPLICATES, seed)
+    totals = np.sum([weights @ both[block] for block, weights in blocks], axis=0)  # (replicates, 2)
+    low, high = np.percentile(totals[:, 0] / totals[:, 1], bootstrap.LEVELS)
     ratio = (float(one.mean() / other.mean()), float(low), float(high))
     return NearestTrials(float(one.mean()), float(other.mean()), ratio, len(keys))
 

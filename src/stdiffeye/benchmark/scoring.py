@@ -189,7 +189,7 @@ def _diversity(human: Sequence[Trial], generated: Sequence[Trial]) -> float:
 
 
 def _counts(trials: Sequence[Trial]) -> list[int]:
-    return [len(trial.scanpath) for trial in trials if trial.scanpath is not None]
+    return [min(len(trial.scanpath), MAX_FIXATIONS) for trial in trials if trial.scanpath is not None]
 
 
 def _durations(trials: Sequence[Trial]) -> list[float]:
