@@ -84,7 +84,7 @@ WRITERS = {
     "text": lambda path: write_text(path, "x" * 100_000),
     "tensors": lambda path: write_tensors(path, {"x": np.zeros(100_000)}),
     "weights": lambda path: write_weights(path, {"x": torch.zeros(100_000)}, {}),
-    "picture": lambda path: save(draw(long_gaze()[0]), path),
+    "picture": lambda path: save(draw(long_gaze()[0].scanpath[:30]), path),
     **{suffix: lambda path: write_gaze(path, long_gaze()) for suffix in (".json", ".csv", ".parquet", ".h5")},
 }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -61,8 +62,8 @@ def test_every_experiment_is_in_the_commands_help() -> None:
     from stdiffeye.cli import reproduce as verb
 
     assert verb.__doc__ is not None
-    first_words = {line.split()[0] for line in verb.__doc__.splitlines() if line.strip()}
-    assert set(EXPERIMENTS) <= first_words
+    names = re.findall(r"[\w-]+", " ".join(re.findall(r"^  (\S.*?)  ", verb.__doc__, re.MULTILINE)))
+    assert set(EXPERIMENTS) <= set(names)
 
 
 @pytest.mark.real_data

@@ -264,4 +264,4 @@ def test_the_verb_info_describes_stores_files_recordings_and_sets(tmp_path, caps
     assert run("info", "mit1003", str(osie)) == 2
     assert "MISSING" in capsys.readouterr().out
     assert run("info", str(tmp_path / "nothing.json")) == 2
-    assert "does not exist, and no data set has that name" in capsys.readouterr().err
+    assert "does not exist, and no data set or model has that name" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import copy
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,10 +114,17 @@ def test_a_store_goes_to_another_process_by_its_path(osie):
     assert other[3] == osie[3]
 
 
+def without_pictures(trials):
+    """A file names pictures inside its own folder alone."""
+    return [replace(trial, picture=None) for trial in trials]
+
+
 def test_read_trials_reads_stores_and_files_alike(osie, tmp_path):
     write_scanpaths(tmp_path / "osie.json", osie.trials())
-    assert read_trials(osie.path) == read_trials(tmp_path / "osie.json") == read_scanpaths(tmp_path / "osie.json")
-    assert read_trials(osie.path, "test") == read_trials(tmp_path / "osie.json", "test")
+    file = tmp_path / "osie.json"
+    assert without_pictures(read_trials(osie.path)) == without_pictures(read_trials(file))
+    assert read_trials(file) == read_scanpaths(file)
+    assert without_pictures(read_trials(osie.path, "test")) == without_pictures(read_trials(file, "test"))
     with pytest.raises(InputError, match="has no trial of the split 'dev'"):
         read_trials(tmp_path / "osie.json", "dev")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stdiffeye.errors import InputError
+from stdiffeye.errors import DiskFull, InputError
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.io.scanpath_json import CHUNK_CHARACTERS, iterate_rows, read_scanpaths, write_scanpaths
 
@@ -168,6 +168,6 @@ def test_nothing_is_left_of_a_write_that_fails(tmp_path):
         yield Trial("a", "1", Scanpath([[1, 2]], FRAME))
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(DiskFull, match="No space left"):
         write_scanpaths(tmp_path / "out.json", trials())
     assert list(tmp_path.iterdir()) == []

@@ -299,7 +299,7 @@ def test_the_interface_describes_itself_and_asks_no_other_server(client):
 
 
 def test_the_worker_outlives_a_fault_and_tells_nothing_of_our_insides(caplog):
-    worker = Worker(waiting=2, results=2, keep_s=60)
+    worker = Worker(waiting=2, results=2, keep_s=60, kept_bytes=1 << 20)
 
     def fault(report: object) -> None:
         raise ZeroDivisionError("secret")
@@ -314,7 +314,7 @@ def test_the_worker_outlives_a_fault_and_tells_nothing_of_our_insides(caplog):
 
 
 def test_closing_stops_what_runs_at_its_next_report():
-    worker, begun = Worker(waiting=2, results=2, keep_s=60), threading.Event()
+    worker, begun = Worker(waiting=2, results=2, keep_s=60, kept_bytes=1 << 20), threading.Event()
 
     def endless(report: Callable[[float, str], None]) -> None:
         while True:

@@ -126,14 +126,13 @@ def test_a_comparison_in_a_child_process_says_the_same(result):
 
 
 def test_a_comparison_that_takes_too_long_is_ended_and_one_that_nobody_wants_too(result, monkeypatch):
-    upload = Upload(as_json(people(viewers=3)), "people.json")
+    many = Upload(as_json(people(viewers=150)), "people.json")
 
     def unwanted(share: float, doing: str) -> None:
         raise Stopped
 
     monkeypatch.setattr(comparison_process, "SECONDS", 0.0)
     with pytest.raises(InputError, match=r"the recording cannot be compared \(it took too long\)"):
-        comparison_process.compare_apart(result, upload, 10, lambda share, doing: time.sleep(0.01))
-    many = Upload(as_json(people(viewers=150)), "people.json")
+        comparison_process.compare_apart(result, many, 200, lambda share, doing: time.sleep(0.01))
     with pytest.raises(Stopped):
         comparison_process.compare_apart(result, many, 200, unwanted)
