@@ -5,7 +5,7 @@ that no checksum tells. A picture is described by mean and standard deviation of
 whatever their position. Pictures whose descriptions point the same way are candidates; of these, the ones whose small
 copies agree point by point are near-duplicates. Copies are trimmed of uniform borders and squashed to one size.
 
-Measured on the 246 photographs that MCS and COCO-Search18 share by their numbers, on which the thresholds were also set:
+Measured on the 246 photographs that MCS and COCO-Search18 share by number, on which the thresholds were also set:
 237 are candidates, 229 are found, and no other pair of the two sets is. A copy of another detail is not found.
 """
 
