@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import threading
 import time
@@ -41,7 +42,13 @@ def address(model, monkeypatch) -> Iterator[tuple[str, int]]:
 def answer_to(address: tuple[str, int], request: bytes, timeout_s: float = 60.0) -> bytes:
     with socket.create_connection(address, timeout_s) as connection:
         connection.sendall(request)
-        return connection.recv(100_000)
+        said = connection.recv(100_000)
+        head, _, body = said.partition(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head.lower())
+        missing = int(length.group(1)) - len(body) if length else 0
+        while missing > 0 and (more := connection.recv(missing)):  # the body may come after the head
+            said, missing = said + more, missing - len(more)
+        return said
 
 
 def is_closed(connection: socket.socket) -> bool:
