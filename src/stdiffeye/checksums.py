@@ -22,7 +22,8 @@ def require_sha256(path: Path, expected: str, advice: str) -> None:
 
     Parameters
     ----------
-    advice : what to do then, as "prepare it again".
+    advice
+        What to do then, as "prepare it again".
     """
     found = file_sha256(path)
     if found != expected:

@@ -43,7 +43,8 @@ class ChildProcess:
 
     Parameters
     ----------
-    module : what `python -m` runs.
+    module
+        What `python -m` runs.
     """
 
     def __init__(self, module: str) -> None:
@@ -65,15 +66,21 @@ class ChildProcess:
 
         Parameters
         ----------
-        task : which handler of the child.
-        seconds : after which the child is ended.
-        extra_bytes : memory that the child may take beyond what it has.
-        between : called a few times a second while waiting; what it raises ends the child.
+        task
+            Which handler of the child.
+        seconds
+            After which the child is ended.
+        extra_bytes
+            Memory that the child may take beyond what it has.
+        between
+            Called a few times a second while waiting; what it raises ends the child.
 
         Raises
         ------
-        InputError : what the handler raised.
-        ChildTrouble : the child crashed or exceeded a limit.
+        InputError
+            What the handler raised.
+        ChildTrouble
+            The child crashed or exceeded a limit.
         """
         with self._lock:
             process = self._running()

@@ -27,9 +27,11 @@ def on_cluster(work: Callable[[Item], Result], items: Iterable[Item], cluster: s
 
     Parameters
     ----------
-    work : a function of a module, which workers import; it finds this process's working folder.
-    cluster : "local" for a worker per core, "local:2", the address of a scheduler "tcp://HOST:PORT", or "slurm" with
-        the number of jobs, "slurm:16". Slurm's queue, memory and time are those of Dask's jobqueue.yaml.
+    work
+        A function of a module, which workers import; it finds this process's working folder.
+    cluster
+        "local" for a worker per core, "local:2", the address of a scheduler "tcp://HOST:PORT", or "slurm" with the
+        number of jobs, "slurm:16". Slurm's queue, memory and time are those of Dask's jobqueue.yaml.
     """
     with _client(cluster) as client:
         here, under_way = os.getcwd(), deque[Any]()

@@ -16,6 +16,8 @@ MARK = "'"
 def text_cell(value: Any) -> Any:
     """A word that no spreadsheet takes for a formula; numbers, also negative ones, stay as they are.
 
+    Examples
+    --------
     >>> text_cell("=1+1"), text_cell("-3.5"), text_cell("-"), text_cell("cup"), text_cell(-2)
     ("'=1+1", '-3.5', '-', 'cup', -2)
     """
@@ -27,6 +29,8 @@ def text_cell(value: Any) -> Any:
 def plain_cell(word: str) -> str:
     """The word that `text_cell` was given.
 
+    Examples
+    --------
     >>> plain_cell("'=1+1"), plain_cell("'tis")
     ('=1+1', "'tis")
     """

@@ -57,7 +57,8 @@ def temporary_folder(where: Path | None = None) -> Iterator[Path]:
 
     Parameters
     ----------
-    where : beside what it is for (default: the system's place for temporary files).
+    where
+        Beside what it is for (default: the system's place for temporary files).
     """
     where = Path(tempfile.gettempdir()) if where is None else where
     where.mkdir(parents=True, exist_ok=True)
@@ -102,11 +103,13 @@ def reserved(path: str | Path, what: str) -> Iterator[None]:
 
     Parameters
     ----------
-    what : what the other is doing, as "preparing a store".
+    what
+        What the other is doing, as "preparing a store".
 
     Raises
     ------
-    InputError : another process has the lock.
+    InputError
+        Another process has the lock.
     """
     path = Path(path)
     lock = path.parent / f".{path.name}.stdiffeye-lock"

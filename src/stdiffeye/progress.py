@@ -31,9 +31,12 @@ def track(
 
     Parameters
     ----------
-    total : number of steps, the ones before `start` included (default: the length of `items`).
-    start : steps that were done before, when a run is resumed.
-    at_most_s : seconds until a budget of time is spent, which may end things before all items are done.
+    total
+        Number of steps, the ones before `start` included (default: the length of `items`).
+    start
+        Steps that were done before, when a run is resumed.
+    at_most_s
+        Seconds until a budget of time is spent, which may end things before all items are done.
     """
     if total is None and isinstance(items, Sized):
         total = len(items) + start

@@ -20,6 +20,8 @@ Item = TypeVar("Item")
 class Shard:
     """Shard `number` (from 1) of `count`.
 
+    Examples
+    --------
     >>> [Shard(number, 3).of("abcdefgh") for number in (1, 2, 3)]
     ['ab', 'cde', 'fgh']
     """

@@ -9,7 +9,7 @@ import pytest
 from stdiffeye.benchmark.lifting_constants import RoundTrip, drift_and_noise, round_trip, saccades_of, shoulders
 from stdiffeye.benchmark.lifting_report import document
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, lift
-from stdiffeye.gaze.lifting import CONSTANTS
+from stdiffeye.gaze.oculomotor import CONSTANTS
 
 FRAME = Frame(800, 600, px_per_degree=24)
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Scanpath, extract, lift, skeleton_of
-from stdiffeye.gaze.lifting import CONSTANTS, extend_fixations, minimum_jerk, saccade_duration_ms
+from stdiffeye.gaze.lifting import extend_fixations
+from stdiffeye.gaze.oculomotor import CONSTANTS, minimum_jerk, saccade_duration_ms
 
 FRAME = Frame(800, 600, px_per_degree=24)
 

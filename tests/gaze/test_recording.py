@@ -7,7 +7,8 @@ import pytest
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, resample
-from stdiffeye.gaze.recording import Event, Message, Recording, joined
+from stdiffeye.gaze.recording import Event, Message, Recording
+from stdiffeye.gaze.recording_blocks import joined
 
 FRAME = Frame(1000, 800, 30)
 

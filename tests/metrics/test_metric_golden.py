@@ -15,7 +15,8 @@ from stdiffeye.gaze import Scanpath
 from stdiffeye.metrics.clusters import best_centres
 from stdiffeye.metrics.pairs import Pairs
 from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
-from stdiffeye.metrics.protocols import best_of, compare, crps, histograms, mean_pair
+from stdiffeye.metrics.protocols import best_of, compare, crps, mean_pair
+from stdiffeye.metrics.score_histograms import histograms
 from stdiffeye.metrics.spec import METRICS, Context, scores, specs, with_components
 
 pytestmark = pytest.mark.golden

@@ -18,16 +18,15 @@ from stdiffeye.metrics.functions import pairwise
 from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
 from stdiffeye.metrics.protocols import (
     Ensemble,
-    Histograms,
     Series,
     best_of,
     compare,
     crps,
-    histograms,
     leave_one_out,
     mean_pair,
 )
 from stdiffeye.metrics.references import Humans, centred, shuffled
+from stdiffeye.metrics.score_histograms import Histograms, histograms
 from stdiffeye.metrics.spec import METRICS, Context
 
 DTW, TDE, SM, MM = (METRICS[name] for name in ("DTW", "TDE", "SM", "MM"))

@@ -35,9 +35,12 @@ class FuzzedReader:
 
     Parameters
     ----------
-    name : how a damaged file is called, suffix included.
-    read : reads one.
-    seeds : makes whole files in a folder.
+    name
+        How a damaged file is called, suffix included.
+    read
+        Reads one.
+    seeds
+        Makes whole files in a folder.
     """
 
     name: str

@@ -19,7 +19,7 @@ from stdiffeye.benchmark.lifting_report import document
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Frame, QualityReport, Scanpath, Trajectory, Trial, extract, fixation_intervals, lift
 from stdiffeye.gaze._scale import runs
-from stdiffeye.gaze.lifting import CONSTANTS, LiftConstants, saccade_duration_ms
+from stdiffeye.gaze.oculomotor import CONSTANTS, LiftConstants, saccade_duration_ms
 from stdiffeye.io.lund2013 import Label, read_lund2013_folder
 from stdiffeye.io.sets import read_set
 from stdiffeye.progress import track

@@ -95,6 +95,8 @@ def _cost(command: ScaledCommand, items: int) -> CommandCost:
 def exponent(costs: Sequence[CommandCost]) -> float:
     """p of t = a + b·nᵖ from the last three sizes, each the same multiple of the one before; NaN if time shrank.
 
+    Examples
+    --------
     >>> round(exponent([CommandCost(n, 3 + 0.1 * n, 100) for n in (4, 16, 64)]), 6)
     1.0
     """

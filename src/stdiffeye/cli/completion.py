@@ -51,7 +51,18 @@ def run(args: CompletionArgs) -> None:
 
 
 def completion(shell: str) -> str:
-    """The script for `shell`, "bash" or "zsh"."""
+    """The script for `shell`, "bash" or "zsh".
+
+    Parameters
+    ----------
+    shell : {"bash", "zsh"}
+        Shell to complete in.
+
+    Returns
+    -------
+    str
+        The script, to be evaluated when the shell starts.
+    """
     arguments = {verb: _arguments(verb) for verb in VERBS}
     flags = [f'        {verb}) words="{" ".join([*names, "--help"])}" ;;' for verb, names in arguments.items()]
     choices = [

@@ -83,7 +83,13 @@ def run(args: DoctorArgs) -> int:
 
 
 def doctor() -> list[Check]:
-    """Every check in order; a check that fails in an unforeseen way is itself a finding."""
+    """Every check in order; a check that fails in an unforeseen way is itself a finding.
+
+    Returns
+    -------
+    list of Check
+        One finding or more per check, in order.
+    """
     plan: dict[str, Callable[[], Check | list[Check]]] = {
         "python": _python,
         "packages": _packages,

@@ -91,9 +91,10 @@ class ScanpathBatches:
 
     Parameters
     ----------
-    dataset_exponent : a store is sampled in proportion to (its number of stimuli) to this power: 1 mixes by picture,
-        0 by store.
-    usable : which trials of a store can be used, (n,) bool; all of them by default.
+    dataset_exponent
+        A store is sampled in proportion to (its number of stimuli) to this power: 1 mixes by picture, 0 by store.
+    usable
+        Which trials of a store can be used, (n,) bool; all of them by default.
     """
 
     def __init__(

@@ -30,16 +30,20 @@ def prepare_shard(
 
     Parameters
     ----------
-    shard : which of the trials.
-    dataset, source, out, pictures, settings, quiet, keep_ids : as in `prepare`.
+    shard
+        Which of the trials.
+    dataset, source, out, pictures, settings, quiet, keep_ids
+        As in `prepare`.
 
     Returns
     -------
-    The store that it will be.
+    Path
+        The store that it will be.
 
     Raises
     ------
-    InputError : when the store is there already, or an unfinished one that was begun otherwise.
+    InputError
+        When the store is there already, or an unfinished one that was begun otherwise.
     """
     job, plan = planned(dataset, source, out, pictures, settings, keep_ids)
     if job.out.exists():

@@ -64,13 +64,18 @@ class Store:
 
     Attributes
     ----------
-    path : the folder.
-    info : what store.json says.
-    columns : name → (n,) array, memory-mapped. `name_id`, `subject_id`, `task_id`, `split_id`, `picture_id` (−1 for
-        none) point into `words`; `width`, `height`, `px_per_degree`, `viewing_ms` are NaN where unknown, `box` is
-        (n, 4); `n_fixations`, `n_points`; `has_durations`, `has_onsets`, `has_trajectory`, `synthesised` are bool.
-    words : "name" | "subject" | "task" | "split" | "picture" → the list that the ids point into.
-    pictures_root : the folder that the pictures' names are relative to; None when there are none.
+    path
+        The folder.
+    info
+        What store.json says.
+    columns
+        Name → (n,) array, memory-mapped. `name_id`, `subject_id`, `task_id`, `split_id`, `picture_id` (−1 for none)
+        point into `words`; `width`, `height`, `px_per_degree`, `viewing_ms` are NaN where unknown, `box` is (n, 4);
+        `n_fixations`, `n_points`; `has_durations`, `has_onsets`, `has_trajectory`, `synthesised` are bool.
+    words
+        "name" | "subject" | "task" | "split" | "picture" → the list that the ids point into.
+    pictures_root
+        The folder that the pictures' names are relative to; None when there are none.
     """
 
     def __init__(self, path: Path, info: dict[str, Any], pictures_root: Path | None) -> None:
@@ -87,7 +92,20 @@ class Store:
 
         Parameters
         ----------
-        pictures : where the pictures lie now, if no longer where they were when the store was made.
+        path : path
+            Folder that `prepare` wrote.
+        pictures : path, optional
+            Folder of the pictures, where it was moved since the store was made.
+
+        Returns
+        -------
+        Store
+            The store, whose arrays are mapped from disk.
+
+        Raises
+        ------
+        InputError
+            When the folder holds no whole store, or a file differs from its checksum.
         """
         path = Path(path)
         info = _read_manifest(path)
@@ -134,9 +152,23 @@ class Store:
         return map_tensors(self.path / name)
 
     def scanpath_arrays(self) -> ScanpathArrays:
+        """Positions, durations and onsets of all fixations, mapped from disk.
+
+        Returns
+        -------
+        ScanpathArrays
+            Arrays over all fixations, and where each trial begins in them.
+        """
         return self._scanpaths
 
     def trajectory_arrays(self) -> TrajectoryArrays:
+        """Positions and fixation indices of all samples, mapped from disk.
+
+        Returns
+        -------
+        TrajectoryArrays
+            Arrays over all samples, and where each trial begins in them.
+        """
         return self._trajectories
 
     @cached_property
@@ -150,7 +182,23 @@ class Store:
         return {words["name"][names[i]]: root / words["picture"][files[i]] for i in sorted(first) if files[i] >= 0}
 
     def where(self, split: str | None = None) -> NDArray[np.int64]:
-        """Numbers of the trials of a split, or of all."""
+        """Numbers of the trials of a split, or of all.
+
+        Parameters
+        ----------
+        split : str, optional
+            "train", "validation" or "test"; by default all.
+
+        Returns
+        -------
+        array, shape (n,)
+            Numbers, ascending; stimuli that were left out are not among them.
+
+        Raises
+        ------
+        InputError
+            When the store has no such split.
+        """
         if split is not None and split not in self.words["split"]:
             raise InputError(f"{self.path} has no split {split!r}: it has {', '.join(self.words['split'])}")
         kept = np.ones(len(self), dtype=bool)
@@ -162,13 +210,42 @@ class Store:
         return np.flatnonzero(kept)
 
     def without(self, names: Collection[str]) -> Store:
-        """The same store, whose splits lack the stimuli of these names; trials keep their numbers."""
+        """The same store, whose splits lack the stimuli of these names; trials keep their numbers.
+
+        Parameters
+        ----------
+        names : collection of str
+            Names of the stimuli to leave out.
+
+        Returns
+        -------
+        Store
+            The same files, mapped again.
+        """
         other = Store(self.path, self.info, self.pictures_root)
         other._left_out = self._left_out | frozenset(names)
         return other
 
     def trials(self, split: str | None = None, quiet: bool = True) -> Iterator[Trial]:
-        """Trials one after the other, all or those of a split; refused where their fixations have no order."""
+        """Trials one after the other, all or those of a split; refused where their fixations have no order.
+
+        Parameters
+        ----------
+        split : str, optional
+            "train", "validation" or "test"; by default all.
+        quiet : bool
+            Show no progress.
+
+        Yields
+        ------
+        Trial
+            With scanpath and trajectory as far as the store has them.
+
+        Raises
+        ------
+        InputError
+            When the fixations have no order, as in sets of fixation maps.
+        """
         if not self.ordered:
             raise InputError(f"{self.path} has fixations in no order: only `stdiffeye train encoder` learns from it")
         for number in track(self.where(split).tolist(), f"reading {self.dataset}", quiet=quiet):
@@ -200,7 +277,18 @@ class Store:
         )
 
     def rho(self, number: int) -> NDArray[np.float32]:
-        """(T,) fixation index of a trial's samples."""
+        """(T,) fixation index of a trial's samples.
+
+        Parameters
+        ----------
+        number : int
+            Number of the trial.
+
+        Returns
+        -------
+        array, shape (T,)
+            Fixation index of each sample.
+        """
         _, rho, offsets = self._trajectories
         return np.array(rho[offsets[number] : offsets[number + 1]])
 

@@ -74,7 +74,8 @@ def make_schedule(name: ScheduleName, steps: int = 1000, shift: float = 1.0) -> 
 
     Parameters
     ----------
-    shift : divides α/σ at every step: more noise, for tokens whose neighbours say the same thing (1 leaves it alone).
+    shift
+        Divides α/σ at every step: more noise, for tokens whose neighbours say the same thing (1 leaves it alone).
     """
     if name == "edm":
         return karras_grid(steps, sigma_max=80.0 * shift, sigma_min=0.002)

@@ -22,11 +22,16 @@ class PictureEncoder(Protocol):
 
     Attributes
     ----------
-    name : what a configuration calls this encoder, as `picture_encoder` takes it.
-    identity : name, input size, version and weights in one word; features of different identities never mix.
-    grid : rows and columns of tokens.
-    width : channels of a token.
-    input_size : height and width in pixels that every picture is squashed to.
+    name
+        What a configuration calls this encoder, as `picture_encoder` takes it.
+    identity
+        Name, input size, version and weights in one word; features of different identities never mix.
+    grid
+        Rows and columns of tokens.
+    width
+        Channels of a token.
+    input_size
+        Height and width in pixels that every picture is squashed to.
     """
 
     name: str
@@ -51,8 +56,10 @@ class TextEncoder(Protocol):
 
     Attributes
     ----------
-    name : what a configuration calls this encoder, as `text_encoder` takes it.
-    width : numbers in a vector, 512 for all that ship.
+    name
+        What a configuration calls this encoder, as `text_encoder` takes it.
+    width
+        Numbers in a vector, 512 for all that ship.
     """
 
     name: str

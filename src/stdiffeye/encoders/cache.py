@@ -43,12 +43,15 @@ class FeatureCache:
 
     Parameters
     ----------
-    encoder : computes what is missing.
-    folder : where the cache lives (default: `default_folder()`).
+    encoder
+        Computes what is missing.
+    folder
+        Where the cache lives (default: `default_folder()`).
 
     Attributes
     ----------
-    computed : how many features this object had to compute so far.
+    computed
+        How many features this object had to compute so far.
 
     Notes
     -----
@@ -75,8 +78,10 @@ class FeatureCache:
 
         Parameters
         ----------
-        flip : whether the picture is mirrored left to right, for all or one by one.
-        colour_jitter : one by one, 0 for the picture as it is, else the number of a change of its colours.
+        flip
+            Whether the picture is mirrored left to right, for all or one by one.
+        colour_jitter
+            One by one, 0 for the picture as it is, else the number of a change of its colours.
         """
         flips = [flip] * len(pictures) if isinstance(flip, bool) else list(flip)
         features = np.empty((len(pictures), *self.shape), dtype=np.float16)

@@ -13,9 +13,11 @@ def picture_encoder(name: str = "efficientnet-lite0", download: bool = False) ->
 
     Parameters
     ----------
-    name : "efficientnet-lite0"; "efficientnet-lite0:FILE" with late blocks that were tuned to gaze, or
+    name
+        "efficientnet-lite0"; "efficientnet-lite0:FILE" with late blocks that were tuned to gaze, or
         "efficientnet-lite0-early", their early features; "dinov2:FOLDER" or "dinov2:HUB_ID"; "dinov2" for the paper's.
-    download : allow a hub id to be fetched from the network; otherwise only this machine is searched.
+    download
+        Allow a hub id to be fetched from the network; otherwise only this machine is searched.
     """
     kind, _, where = name.partition(":")
     if kind == "efficientnet-lite0":
@@ -46,9 +48,11 @@ def text_encoder(name: str = "words", download: bool = False) -> TextEncoder:
 
     Parameters
     ----------
-    name : "words", the universal sentence encoder with its shipped table; "clip:FOLDER" or "clip:HUB_ID"; "clip" for
-        the paper's hub id.
-    download : as for `picture_encoder`.
+    name
+        "words", the universal sentence encoder with its shipped table; "clip:FOLDER" or "clip:HUB_ID"; "clip" for the
+        paper's hub id.
+    download
+        As for `picture_encoder`.
     """
     kind, _, where = name.partition(":")
     if kind == "words" and not where:

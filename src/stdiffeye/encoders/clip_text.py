@@ -22,8 +22,10 @@ class ClipText:
 
     Parameters
     ----------
-    where : a folder written by `save_pretrained` (of the text model or of all of CLIP), or a hub id.
-    download : allow the hub id to be fetched.
+    where
+        A folder written by `save_pretrained` (of the text model or of all of CLIP), or a hub id.
+    download
+        Allow the hub id to be fetched.
     """
 
     def __init__(self, where: str = HUB_ID, download: bool = False) -> None:

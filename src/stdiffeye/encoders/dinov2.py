@@ -34,8 +34,10 @@ class Dinov2(nn.Module):
 
     Parameters
     ----------
-    where : a folder written by `save_pretrained`, or a hub id.
-    download : allow the hub id to be fetched.
+    where
+        A folder written by `save_pretrained`, or a hub id.
+    download
+        Allow the hub id to be fetched.
     """
 
     mean: Tensor

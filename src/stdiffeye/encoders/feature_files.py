@@ -61,18 +61,24 @@ def features(
 
     Parameters
     ----------
-    encoder, download : as in `picture_encoder`.
-    cache : folder (default: `stdiffeye.encoders.cache.default_folder()`).
-    flips : also the pictures mirrored left to right.
-    work : a shard of the pictures alone, or a cluster to share them; all fill one cache.
+    encoder, download
+        As in `picture_encoder`.
+    cache
+        Folder (default: `stdiffeye.encoders.cache.default_folder()`).
+    flips
+        Also the pictures mirrored left to right.
+    work
+        A shard of the pictures alone, or a cluster to share them; all fill one cache.
 
     Raises
     ------
-    InputError : when some pictures cannot be read, after all others were computed.
+    InputError
+        When some pictures cannot be read, after all others were computed.
 
     Returns
     -------
-    The filled cache; its `computed` says how many features were missing, its `get(pictures)` reads them.
+    FeatureCache
+        The filled cache; its `computed` says how many features were missing, its `get(pictures)` reads them.
     """
     work = work or WorkOptions()
     if work.own is not None:

@@ -13,10 +13,14 @@ def load_model(kind: str, where: str, model_types: tuple[str, ...], download: bo
 
     Parameters
     ----------
-    kind : the class of `transformers`.
-    where : a folder written by `save_pretrained`, or a hub id.
-    model_types : what `config.json` may call itself; another model would load with random weights.
-    download : whether a hub id may be fetched; otherwise only what is on this machine is read.
+    kind
+        The class of `transformers`.
+    where
+        A folder written by `save_pretrained`, or a hub id.
+    model_types
+        What `config.json` may call itself; another model would load with random weights.
+    download
+        Whether a hub id may be fetched; otherwise only what is on this machine is read.
     """
     transformers = require_transformers(kind)
     options: dict[str, Any] = {"local_files_only": not download}

@@ -49,11 +49,16 @@ def load_picture(
 
     Parameters
     ----------
-    source : a file, a PIL image, or an array (H, W), (H, W, 1), (H, W, 3) or (H, W, 4).
-    max_megapixels : larger pictures are refused before decoding. Pillow itself never opens more than 178.
-    shrink_to_px : (width, height) that the caller will resize to; a large JPEG is then decoded at a fraction of its
-        size, never below `REDUCING_GAP` times the one given.
+    source
+        A file, a PIL image, or an array (H, W), (H, W, 1), (H, W, 3) or (H, W, 4).
+    max_megapixels
+        Larger pictures are refused before decoding. Pillow itself never opens more than 178.
+    shrink_to_px
+        (width, height) that the caller will resize to; a large JPEG is then decoded at a fraction of its size, never
+        below `REDUCING_GAP` times the one given.
 
+    Examples
+    --------
     >>> load_picture(np.zeros((2, 3), np.uint16)).size
     (3, 2)
     """
@@ -73,7 +78,8 @@ def squash(source: Picture, height_px: int, width_px: int, flip: bool = False) -
 
     Returns
     -------
-    (height, width, 3) uint8.
+    array of uint8, shape (height, width, 3)
+        Red, green and blue.
     """
     image = load_picture(source, shrink_to_px=(width_px, height_px))
     image = image.resize((width_px, height_px), Image.Resampling.BICUBIC, reducing_gap=REDUCING_GAP)

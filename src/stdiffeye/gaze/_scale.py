@@ -17,6 +17,8 @@ def px_per_degree_of(frame: Frame, px_per_degree: float | None = None) -> float:
 
     The last resort says that a picture of unknown size was seen about 30 degrees wide.
 
+    Examples
+    --------
     >>> px_per_degree_of(Frame(512, 384))
     17.0
     """

@@ -82,7 +82,18 @@ def area_visits(path: Scanpath, areas: Areas) -> dict[str, Floats]:
 
 
 def onsets_ms(path: Scanpath) -> Floats:
-    """(M,) when each fixation began: as recorded, else the sum of the durations before it."""
+    """(M,) when each fixation began: as recorded, else the sum of the durations before it.
+
+    Parameters
+    ----------
+    path : Scanpath
+        Fixations with durations.
+
+    Returns
+    -------
+    array, shape (M,)
+        Milliseconds since the first sample.
+    """
     if path.onset_ms is not None:
         return path.onset_ms
     assert path.duration_ms is not None

@@ -71,14 +71,42 @@ class Area:
 
     @classmethod
     def box(cls, name: str, x_px: float, y_px: float, width_px: float, height_px: float) -> Area:
-        """A box by its top left corner and its size."""
+        """A box by its top left corner and its size.
+
+        Parameters
+        ----------
+        name : str
+            Name of the area.
+        x_px, y_px : float
+            Top left corner.
+        width_px, height_px : float
+            Size, above 0.
+
+        Returns
+        -------
+        Area
+            An area whose polygon is the box.
+        """
         if not (width_px > 0 and height_px > 0):
             raise InputError(f"the box of area {name!r} must have a positive size, got {width_px:g}×{height_px:g} px")
         right, bottom = x_px + width_px, y_px + height_px
         return cls(name, np.array([[x_px, y_px], [right, y_px], [right, bottom], [x_px, bottom]], dtype=np.float64))
 
     def contains(self, xy_px: ArrayLike, frame: Frame) -> NDArray[np.bool_]:
-        """(M,) which points of (M, 2), in px of `frame`, lie inside."""
+        """Find which points lie inside.
+
+        Parameters
+        ----------
+        xy_px : array_like, shape (M, 2)
+            Points, in pixels of `frame`.
+        frame : Frame
+            Frame of the points; a mask is stretched to it.
+
+        Returns
+        -------
+        array of bool, shape (M,)
+            True where a point lies inside.
+        """
         points = np.asarray(xy_px, dtype=np.float64).reshape(-1, 2)
         if self.mask is None:
             assert self.polygon_px is not None
@@ -90,7 +118,18 @@ class Area:
         return on_it & self.mask[y, x]
 
     def share_of(self, frame: Frame) -> float:
-        """Share of the frame's surface that it covers, 0 to 1 where it lies inside."""
+        """Share of the frame's surface that the area covers.
+
+        Parameters
+        ----------
+        frame : Frame
+            Frame that the area lies in.
+
+        Returns
+        -------
+        float
+            0 to 1, where the area lies inside the frame.
+        """
         if self.mask is not None:
             return float(self.mask.mean())
         assert self.polygon_px is not None
@@ -99,7 +138,18 @@ class Area:
         return surface / (frame.width_px * frame.height_px)
 
     def centre_of(self, frame: Frame) -> Points:
-        """(2,) where a label goes: the mean of its corners, or of its pixels."""
+        """Where a label goes: the mean of the corners, or of the mask's pixels.
+
+        Parameters
+        ----------
+        frame : Frame
+            Frame that the area lies in.
+
+        Returns
+        -------
+        array, shape (2,)
+            x and y in pixels of `frame`.
+        """
         if self.polygon_px is not None:
             return np.asarray(self.polygon_px.mean(axis=0))
         assert self.mask is not None
@@ -140,12 +190,40 @@ class Areas(Sequence[Area]):
 
     @classmethod
     def boxes(cls, boxes: Mapping[str, Sequence[float]], frame: Frame | None = None) -> Areas:
-        """Areas from name → x, y, width, height in px."""
+        """Make areas from boxes.
+
+        Parameters
+        ----------
+        boxes : mapping of str to sequence of float
+            Name → x, y, width, height in px.
+        frame : Frame, optional
+            Frame of the boxes; by default that of the gaze.
+
+        Returns
+        -------
+        Areas
+            One area per box, in order.
+        """
         return cls([Area.box(name, *box) for name, box in boxes.items()], frame)
 
     @classmethod
     def of_labels(cls, labels: ArrayLike, names: Mapping[int, str] | None = None, frame: Frame | None = None) -> Areas:
-        """Areas from a label map (H, W): each value but 0 is an area, called by `names` or by its number."""
+        """Make areas from a label map: each value but 0 is an area.
+
+        Parameters
+        ----------
+        labels : array_like, shape (H, W)
+            One whole number per pixel.
+        names : mapping of int to str, optional
+            Value → name; other values are named by their number.
+        frame : Frame, optional
+            Frame that the map covers; by default that of the gaze.
+
+        Returns
+        -------
+        Areas
+            One area per value, ascending.
+        """
         values = np.asarray(labels)
         found = [int(value) for value in np.unique(values) if value != 0]
         known = {} if names is None else names
@@ -175,13 +253,35 @@ class Areas(Sequence[Area]):
         return f"Areas({', '.join(self.names)})"
 
     def inside(self, path: Scanpath) -> NDArray[np.bool_]:
-        """(M, A) whether each fixation lies in each area."""
+        """Find in which areas each fixation lies.
+
+        Parameters
+        ----------
+        path : Scanpath
+            M fixations.
+
+        Returns
+        -------
+        array of bool, shape (M, A)
+            True where fixation m lies in area a; areas may overlap.
+        """
         frame = self.frame or path.frame
         points = path.frame.rescale(path.xy_px, frame)
         return np.stack([area.contains(points, frame) for area in self._areas], axis=1)
 
     def labels(self, path: Scanpath) -> Ints:
-        """(M,) the area of each fixation, the smallest where several hold it; −1 elsewhere."""
+        """Assign each fixation to one area, the smallest where several hold it.
+
+        Parameters
+        ----------
+        path : Scanpath
+            M fixations.
+
+        Returns
+        -------
+        array, shape (M,)
+            Number of the area; −1 outside of all.
+        """
         frame = self.frame or path.frame
         sizes = np.array([area.share_of(frame) for area in self._areas])
         within = self.inside(path)
@@ -190,7 +290,20 @@ class Areas(Sequence[Area]):
 
 
 def areas_for(areas: Areas | Mapping[str, Areas], name: str) -> Areas | None:
-    """The areas of one picture: by its name, by its name without suffix, else those for all pictures."""
+    """Look up the areas of one picture.
+
+    Parameters
+    ----------
+    areas : Areas or mapping of str to Areas
+        Areas of all pictures, or picture → areas.
+    name : str
+        The picture's file name; its stem is looked up too.
+
+    Returns
+    -------
+    Areas or None
+        None where the mapping has neither the picture nor an entry for all pictures.
+    """
     if isinstance(areas, Areas):
         return areas
     stem = name.rpartition(".")[0] or name

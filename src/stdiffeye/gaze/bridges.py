@@ -34,7 +34,23 @@ LONGEST_SHOWN = 60
 
 
 def to_mne(gaze: Trajectory | Trial | Recording) -> mne.io.RawArray:
-    """Samples as MNE's Raw; events of the tracker or fixations of the trial, and messages, as annotations."""
+    """Samples as MNE's Raw; events of the tracker or fixations of the trial, and messages, as annotations.
+
+    Parameters
+    ----------
+    gaze : Trajectory, Trial or Recording
+        What to convert.
+
+    Returns
+    -------
+    mne.io.RawArray
+        Channels for x, y and pupil of each eye.
+
+    Raises
+    ------
+    InputError
+        When MNE is not installed.
+    """
     mne = _installed("mne")
     raw = _recording(gaze)
     channels: dict[str, tuple[Floats, tuple[str, ...]]] = {}
@@ -59,7 +75,23 @@ def to_mne(gaze: Trajectory | Trial | Recording) -> mne.io.RawArray:
 
 
 def to_pymovements(gaze: Trajectory | Trial | Recording) -> pymovements.Gaze:
-    """Samples as pymovements' Gaze, with its experiment and, of a trial, its fixations as events."""
+    """Samples as pymovements' Gaze, with its experiment and, of a trial, its fixations as events.
+
+    Parameters
+    ----------
+    gaze : Trajectory, Trial or Recording
+        What to convert.
+
+    Returns
+    -------
+    pymovements.Gaze
+        Samples in px, with time in ms.
+
+    Raises
+    ------
+    InputError
+        When pymovements is not installed.
+    """
     polars, pm = _installed("polars"), _installed("pymovements")
     raw = _recording(gaze)
     columns: dict[str, Any] = {"time": raw.time_ms}
@@ -80,7 +112,23 @@ def to_pymovements(gaze: Trajectory | Trial | Recording) -> pymovements.Gaze:
 
 
 def to_pysaliency(gaze: Scanpath | Trial | Iterable[Scanpath | Trial]) -> pysaliency.FixationTrains:
-    """Scanpaths as fixation trains; pictures are numbered in the order in which they come, times are seconds."""
+    """Scanpaths as fixation trains; pictures are numbered in the order in which they come, times are seconds.
+
+    Parameters
+    ----------
+    gaze : Scanpath, Trial or iterable of them
+        What to convert.
+
+    Returns
+    -------
+    pysaliency.FixationTrains
+        One train per scanpath.
+
+    Raises
+    ------
+    InputError
+        When a trial has no scanpath, or pysaliency is not installed.
+    """
     pysaliency = _installed("pysaliency")
     several: Sequence[Any] = [gaze] if isinstance(gaze, Scanpath | Trial) else list(gaze)
     trials = [one if isinstance(one, Trial) else Trial("", str(number), one) for number, one in enumerate(several)]

@@ -54,14 +54,41 @@ class DriftTarget:
 
     @classmethod
     def parse(cls, text: str) -> DriftTarget:
-        """From `centre` or `X,Y` in px, with or without `@FROM,TO` in ms behind it."""
+        """Read a target as the command line takes it.
+
+        Parameters
+        ----------
+        text : str
+            `centre` or `X,Y` in px, with or without `@FROM,TO` in ms behind it.
+
+        Returns
+        -------
+        DriftTarget
+            The target and its window of time.
+
+        Raises
+        ------
+        InputError
+            When the text has another form.
+        """
         target, at, window = text.partition("@")
         rule = "the target of drift is centre or X,Y in px, and may end in @FROM,TO in ms"
         xy_px = None if target in ("centre", "center") else _pair(target, rule)
         return cls(xy_px, _pair(window, rule) if at else WINDOW_MS)
 
     def on(self, frame: Frame) -> tuple[float, float]:
-        """The target's position on a screen."""
+        """The target's position on a screen.
+
+        Parameters
+        ----------
+        frame : Frame
+            The screen.
+
+        Returns
+        -------
+        tuple of float
+            x and y in px.
+        """
         if self.xy_px is not None:
             return self.xy_px
         x, y = frame.centre_px.tolist()

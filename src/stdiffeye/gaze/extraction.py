@@ -96,7 +96,20 @@ def extract(trajectory: Trajectory, method: str = "judd", **options: Any) -> Sca
 
 
 def scanpath_of(trajectory: Trajectory, intervals: NDArray[np.int64]) -> Scanpath:
-    """The scanpath whose fixations are the given stretches [start, stop) of a trajectory."""
+    """Make the scanpath whose fixations are given stretches of a trajectory.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The samples.
+    intervals : array, shape (M, 2)
+        Samples [start, stop) of each fixation.
+
+    Returns
+    -------
+    Scanpath
+        Median positions, durations and onsets of the stretches.
+    """
     from stdiffeye.gaze import _kernels
 
     return Scanpath(

@@ -65,7 +65,13 @@ class EyeMovement:
     peak_deg_s: float = np.nan
 
     def as_row(self) -> dict[str, Any]:
-        """Column → value."""
+        """The event as a row of a table.
+
+        Returns
+        -------
+        dict
+            Column → value.
+        """
         return dict(vars(self))
 
 

@@ -63,7 +63,20 @@ def fixation_intervals(
 
 
 def speed_px_s(trajectory: Trajectory, window_ms: float = WINDOW_MS) -> NDArray[np.float64]:
-    """(T,) speed across a window around each sample (shorter at both ends); NaN where a sample is lost."""
+    """Speed across a window around each sample; the window is shorter at both ends.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        T samples.
+    window_ms : float
+        Length of the window.
+
+    Returns
+    -------
+    array, shape (T,)
+        Pixels per second; NaN where a sample is lost.
+    """
     half = samples_of(window_ms / 2, trajectory.rate_hz)
     here = np.arange(len(trajectory))
     before, after = np.maximum(here - half, 0), np.minimum(here + half, len(trajectory) - 1)

@@ -20,36 +20,19 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze._scale import px_per_degree_of
 from stdiffeye.gaze.extraction import fixation_intervals
 from stdiffeye.gaze.frame import Frame
+from stdiffeye.gaze.oculomotor import (
+    CONSTANTS,
+    LiftConstants,
+    minimum_jerk,
+    overshoot_deg,
+    saccade_duration_ms,
+    wander_deg,
+)
 from stdiffeye.gaze.types import Scanpath, Trajectory
 
 SHORTEST_MS = SMALLEST_DEG = 1e-9  # keep a saccade of no duration or path from dividing by zero
 
 
-@dataclass(frozen=True)
-class LiftConstants:
-    """What the eye and the tracker do between and within fixations; from `stdiffeye reproduce lifting-constants`."""
-
-    saccade_base_ms: float = 16.3
-    """Duration of a vanishing saccade."""
-    saccade_ms_per_deg: float = 2.76
-    """How much longer each degree of amplitude takes."""
-    shoulder_ms: float = 21.6
-    """How much longer than the movement an extractor's interval between two fixations is."""
-    shoulder_share_before: float = 0.5
-    """The share of it that lies before the movement."""
-    drift_deg2_s: float = 0.0061
-    """Diffusion constant of the slow drift within a fixation, per axis half the variance gained per second."""
-    drift_persistence_ms: float = 18.5
-    """How long drift keeps its velocity."""
-    noise_deg: float = 0.0045
-    """Standard deviation of the tracker's noise, per axis and sample."""
-    overshoot_deg: float = 0.594
-    """By how much a vanishing saccade overshoots its goal before it comes back."""
-    overshoot_deg_per_deg: float = 0.774
-    """How much less it is with each degree of amplitude; none below zero."""
-
-
-CONSTANTS = LiftConstants()
 ATTEMPTS = 8  # to sample drift and noise under which every fixation can be found
 LONGEST_SHOULDER_MS = 50.0  # of 96 % of the intervals between fixations of DOVES; beyond it, the eye rests
 
@@ -91,18 +74,6 @@ class Skeleton:
     @property
     def trajectory(self) -> Trajectory:
         return Trajectory(self.xy_px, self.rate_hz, self.frame, synthesised=True)
-
-
-def saccade_duration_ms(
-    amplitude_deg: NDArray[np.float64], constants: LiftConstants = CONSTANTS
-) -> NDArray[np.float64]:
-    """Main sequence: how long the movement lasts."""
-    return constants.saccade_base_ms + constants.saccade_ms_per_deg * np.asarray(amplitude_deg)
-
-
-def overshoot_deg(amplitude_deg: NDArray[np.float64], constants: LiftConstants = CONSTANTS) -> NDArray[np.float64]:
-    """How far small saccades go beyond their goal."""
-    return np.maximum(constants.overshoot_deg - constants.overshoot_deg_per_deg * np.asarray(amplitude_deg), 0)
 
 
 def skeleton_of(
@@ -177,6 +148,20 @@ def extend_fixations(
 
     Files leave out blinks, lost samples and more; what lies between two fixations beyond the time that a saccade takes
     is spent at the first of them.
+
+    Parameters
+    ----------
+    scanpath : Scanpath
+        Fixations; without durations and onsets it is returned as it is.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+    constants : LiftConstants
+        Duration of saccades.
+
+    Returns
+    -------
+    Scanpath
+        The same fixations, some of them longer.
     """
     if scanpath.onset_ms is None or scanpath.duration_ms is None or len(scanpath) < 2:
         return scanpath
@@ -256,22 +241,24 @@ def lift(
     return lifted
 
 
-def wander_deg(
-    length: int, rate_hz: float, rng: np.random.Generator, constants: LiftConstants = CONSTANTS
-) -> NDArray[np.float64]:
-    """(T, 2) drift and tracker noise: a walk whose velocity persists for a while, and white noise on top."""
-    from stdiffeye.gaze import _kernels
-
-    persistence_s = constants.drift_persistence_ms / 1000
-    speed_deg_s = np.sqrt(constants.drift_deg2_s / persistence_s)
-    velocity = speed_deg_s * _kernels.persistent(rng.normal(size=(length, 2)), np.exp(-1 / (rate_hz * persistence_s)))
-    return np.cumsum(velocity, axis=0) / rate_hz + rng.normal(0, constants.noise_deg, (length, 2))
-
-
 def settle(xy_px: Points, skeleton: Skeleton, positions_px: Points) -> Points:
-    """Shift each fixation so that its median is its place, spreading the change along the saccade between two.
+    """Shift each fixation so that its median is its position; the saccade between two takes up the difference.
 
     The change follows the saccade's own path length, so that it adds speed only where the eye moves.
+
+    Parameters
+    ----------
+    xy_px : array, shape (T, 2)
+        Gaze to shift.
+    skeleton : Skeleton
+        Its fixations and saccades, in samples.
+    positions_px : array, shape (M, 2)
+        Where the fixations shall be.
+
+    Returns
+    -------
+    array, shape (T, 2)
+        The shifted gaze.
     """
     shift = np.empty_like(xy_px)
     offsets = []
@@ -285,12 +272,6 @@ def settle(xy_px: Points, skeleton: Skeleton, positions_px: Points) -> Points:
         share = path[:-1] / path[-1] if path[-1] > 0 else np.arange(1, stop - start + 1) / (stop - start + 1)
         shift[start:stop] = offsets[m] + share[:, None] * (offsets[m + 1] - offsets[m])
     return xy_px + shift
-
-
-def minimum_jerk(time: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The smoothest course from 0 to 1 over unit time (Flash and Hogan 1985): 10 τ³ − 15 τ⁴ + 6 τ⁵."""
-    tau = np.clip(time, 0, 1)
-    return tau**3 * (10 + tau * (6 * tau - 15))
 
 
 def _course(

@@ -28,6 +28,18 @@ LONGEST = 60
 def message_kinds(messages: Iterable[Message]) -> dict[str, int]:
     """Kind → how many, most frequent first; what the tracker writes about itself is left out.
 
+    Parameters
+    ----------
+    messages : iterable of Message
+        Messages of a recording.
+
+    Returns
+    -------
+    dict of str to int
+        Kind → count.
+
+    Examples
+    --------
     >>> texts = ["TRIALID 1", "TRIALID 2", "-14 SYNCTIME", "PICTURE_ON cat 3.jpg", "!CAL x"]
     >>> message_kinds(Message(float(at), text) for at, text in enumerate(texts))
     {'TRIALID #': 2, '# SYNCTIME': 1, 'PICTURE_ON cat FILE': 1}

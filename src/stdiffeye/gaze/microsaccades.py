@@ -24,7 +24,20 @@ SMALLEST_THRESHOLD = 1e-10
 
 
 def velocity(xy: Points, rate_hz: float) -> Floats:
-    """(N, 2) per second over five samples; NaN within two samples of an end or of a lost sample."""
+    """Velocity over five samples.
+
+    Parameters
+    ----------
+    xy : array, shape (N, 2)
+        Positions in any unit, NaN where lost.
+    rate_hz : float
+        Samples per second.
+
+    Returns
+    -------
+    array, shape (N, 2)
+        Units per second; NaN within two samples of an end or of a lost sample.
+    """
     result = np.full(xy.shape, np.nan)
     if len(xy) >= 5:
         result[2:-2] = (xy[4:] + xy[3:-1] - xy[1:-3] - xy[:-4]) * (rate_hz / 6)
@@ -99,7 +112,18 @@ def microsaccades(
 
 
 def amplitude_px(xy: Points) -> float:
-    """Diagonal of the box around a stretch of gaze, which a small overshoot does not hide."""
+    """Diagonal of the box around a stretch of gaze, which a small overshoot does not hide.
+
+    Parameters
+    ----------
+    xy : array, shape (N, 2)
+        Positions, NaN where lost.
+
+    Returns
+    -------
+    float
+        Length of the diagonal, in the unit of `xy`.
+    """
     return float(np.hypot(*(np.nanmax(xy, axis=0) - np.nanmin(xy, axis=0))))
 
 
@@ -123,6 +147,19 @@ def _overlapping(one: Ints, other: Ints) -> Ints:
 
 
 def inside(intervals: Ints, outer: NDArray[np.bool_]) -> Ints:
-    """The intervals all of whose samples are marked."""
+    """Keep the intervals all of whose samples are marked.
+
+    Parameters
+    ----------
+    intervals : array, shape (K, 2)
+        Samples [start, stop).
+    outer : array of bool, shape (N,)
+        The marks.
+
+    Returns
+    -------
+    array, shape (k, 2)
+        Those that are kept, in order.
+    """
     kept = np.array([bool(outer[start:stop].all()) for start, stop in intervals], dtype=bool)
     return intervals[kept]

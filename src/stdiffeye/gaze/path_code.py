@@ -72,6 +72,7 @@ class PathCodeConstants:
         *(4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 40.0, 48.0, 56.0),
         *(60.0, 64.0, 72.0, 80.0, 88.0, 96.0, 104.0, 112.0, 120.0),
     )
+    """Frequencies at which the spectrum of the noise is known."""
     noise_s: tuple[float, ...] = (
         *(0.014, 0.0142, 0.0112, 0.00903, 0.00754, 0.00606, 0.00619, 0.00535, 0.00428, 0.00365, 0.0027),
         *(0.00502, 0.00225, 0.00231, 0.00182, 0.00131, 0.00102, 0.00102, 0.00107, 0.00113),
@@ -83,9 +84,21 @@ CONSTANTS = PathCodeConstants()
 
 
 def encode(trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None) -> Floats:
-    """(M, WIDTH) code of a recording; NaN where it cannot be told: lost samples, short fixations, the last saccade.
+    """Code of a recording, one row per fixation and the saccade after it.
 
-    The scanpath must have been extracted from this trajectory, so that its onsets count from the first sample.
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The samples.
+    scanpath : Scanpath
+        Its M fixations, extracted from this trajectory, so that onsets count from the first sample.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+
+    Returns
+    -------
+    array, shape (M, WIDTH)
+        NaN where a number is unknown: lost samples, short fixations, the last saccade.
     """
     raw, *_ = raw_code(trajectory, scanpath, px_per_degree)
     return compressed(raw)
@@ -99,7 +112,28 @@ def decode(
     px_per_degree: float | None = None,
     constants: PathCodeConstants = CONSTANTS,
 ) -> Trajectory:
-    """The trajectory of a scanpath with onsets and its code (M, WIDTH); without `rng` it has no noise."""
+    """The trajectory of a scanpath and its code.
+
+    Parameters
+    ----------
+    code : array, shape (M, WIDTH)
+        As `encode` returns it; unknown numbers take their usual value.
+    scanpath : Scanpath
+        M fixations with durations and onsets.
+    rate_hz : float
+        Samples per second of the result.
+    rng : Generator or None
+        Source of the noise; without one there is no noise.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+    constants : PathCodeConstants
+        Scales of the code.
+
+    Returns
+    -------
+    Trajectory
+        A synthesised trajectory with these fixations.
+    """
     raw, scale_px = expanded(code, constants), px_per_degree_of(scanpath.frame, px_per_degree)
     skeleton = skeleton_of(scanpath, rate_hz, px_per_degree)
     position = scanpath.xy_px / scale_px
@@ -122,7 +156,22 @@ def decode(
 def raw_code(
     trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None
 ) -> tuple[Floats, list[Floats], Skeleton]:
-    """(M, WIDTH) code in degrees over the usual scale, what it leaves of each fixation (degrees), and the skeleton."""
+    """The code before it is compressed, and what it leaves out.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The samples.
+    scanpath : Scanpath
+        Its M fixations, extracted from this trajectory.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+
+    Returns
+    -------
+    tuple
+        Code (M, WIDTH) in degrees over the usual scale; the rest of each fixation in degrees; the skeleton.
+    """
     assert scanpath.onset_ms is not None
     rate, scale_px = trajectory.rate_hz, px_per_degree_of(scanpath.frame, px_per_degree)
     skeleton = skeleton_of(scanpath, rate, px_per_degree)
@@ -146,12 +195,38 @@ def raw_code(
 
 
 def compressed(raw: Floats, constants: PathCodeConstants = CONSTANTS) -> Floats:
-    """Raw code → code of about unit variance with light tails."""
+    """Compress a raw code to about unit variance with light tails.
+
+    Parameters
+    ----------
+    raw : array, shape (M, WIDTH)
+        As `raw_code` returns it.
+    constants : PathCodeConstants
+        Centre and scales of the code.
+
+    Returns
+    -------
+    array, shape (M, WIDTH)
+        The code.
+    """
     return np.arcsinh((raw - constants.centre) / constants.scale) / constants.std
 
 
 def expanded(code: Floats, constants: PathCodeConstants = CONSTANTS) -> Floats:
-    """Code → raw code, as far as people's goes; what is unknown is usual."""
+    """The inverse of `compressed`, within the range of human gaze.
+
+    Parameters
+    ----------
+    code : array, shape (M, WIDTH)
+        The code; NaN stands for the usual value.
+    constants : PathCodeConstants
+        Centre and scales of the code.
+
+    Returns
+    -------
+    array, shape (M, WIDTH)
+        The raw code.
+    """
     shown = np.clip(np.nan_to_num(code), -FURTHEST, FURTHEST)
     return np.sinh(shown * constants.std) * constants.scale + constants.centre
 
@@ -252,13 +327,43 @@ def _noise(basis: Floats, rate_hz: float, rng: np.random.Generator, constants: P
 
 
 def noise_frequencies(samples: int, rate_hz: float) -> Floats:
-    """(n,) of the cosines of so many samples."""
+    """Frequencies of the cosines that `dct` takes a fixation apart into.
+
+    Parameters
+    ----------
+    samples : int
+        Length n of the fixation.
+    rate_hz : float
+        Samples per second.
+
+    Returns
+    -------
+    array, shape (n,)
+        Hertz, ascending from 0.
+    """
     frequency: Floats = np.asarray(np.arange(samples) * (rate_hz / (2 * samples)), np.float64)
     return frequency
 
 
 def noise_sizes(left: Sequence[Floats], raw: Floats, rate_hz: float, frequency_hz: Sequence[float]) -> Floats:
-    """(fixations, F) ln of the size of the noise's cosines near some frequencies, for a level of 1 deg/s."""
+    """Spectrum of the noise within fixations, for a level of 1 deg/s.
+
+    Parameters
+    ----------
+    left : sequence of array, shape (n, 2)
+        What the code leaves of each fixation, in degrees.
+    raw : array, shape (M, WIDTH)
+        The raw code, whose first column is the level of the noise.
+    rate_hz : float
+        Samples per second.
+    frequency_hz : sequence of float
+        F frequencies to read the spectrum at.
+
+    Returns
+    -------
+    array, shape (k, F)
+        ln of the size, for each fixation that is long enough.
+    """
     rows = []
     for one, level in zip(left, raw[:, 0], strict=True):
         if len(one) >= USUAL_SAMPLES / 2 and np.isfinite(level):

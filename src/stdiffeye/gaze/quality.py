@@ -18,14 +18,7 @@ from stdiffeye.gaze.types import Trajectory
 
 @dataclass(frozen=True)
 class QualityThresholds:
-    """When a trial is dropped. None switches a rule off.
-
-    Attributes
-    ----------
-    max_missing_share, max_out_of_frame_share, impossible_speed_deg_s, max_impossible_speed_count, min_duration_ms,
-    max_rms_s2s_deg, max_validation_deg
-        Each with a sentence below its default.
-    """
+    """When a trial is dropped. None switches a rule off."""
 
     max_missing_share: float | None = 0.25
     """Largest share of lost samples."""
@@ -119,7 +112,18 @@ class Quality:
         )
 
     def fault(self, thresholds: QualityThresholds = DEFAULT_THRESHOLDS) -> str | None:
-        """Why the trial is dropped, in words that do not vary from trial to trial; None when it is kept."""
+        """Say why a trial is dropped.
+
+        Parameters
+        ----------
+        thresholds : QualityThresholds
+            What is allowed.
+
+        Returns
+        -------
+        str or None
+            A reason that does not vary from trial to trial; None where the trial is kept.
+        """
         limit = thresholds
         if self.missing_share == 1:
             return "every sample lost"
@@ -142,7 +146,17 @@ class QualityReport:
     Parameters
     ----------
     thresholds : QualityThresholds
-        When a trial is dropped. All other fields are counts, from 0.
+        When a trial is dropped.
+    kept : int
+        Trials that were kept.
+    dropped : Counter of str
+        Reason → trials that were dropped.
+    sample_count, missing_count, out_of_frame_count : int or float
+        Samples of all measured trials: all, lost, outside the frame.
+    impossible_speed_count, impossible_speed_trials : int
+        Steps that are faster than an eye, and the trials that have any.
+    synthesised : int
+        Kept trials whose samples were made of fixations.
 
     Examples
     --------
@@ -164,12 +178,36 @@ class QualityReport:
     synthesised: int = 0
 
     def admit(self, trajectory: Trajectory) -> bool:
-        """Measure a trajectory, count it, and say whether it is kept."""
+        """Measure a trajectory, count it, and say whether it is kept.
+
+        Parameters
+        ----------
+        trajectory : Trajectory
+            The samples of a trial.
+
+        Returns
+        -------
+        bool
+            True where the trial is kept.
+        """
         quality = Quality.of(trajectory, self.thresholds)
         return self.add(quality, synthesised=trajectory.synthesised)
 
     def add(self, quality: Quality, synthesised: bool = False) -> bool:
-        """Count a measured trajectory (kept or not) and say whether it is kept."""
+        """Count a measured trajectory, kept or not, and say whether it is kept.
+
+        Parameters
+        ----------
+        quality : Quality
+            Its measures.
+        synthesised : bool
+            Whether the samples were made of fixations.
+
+        Returns
+        -------
+        bool
+            True where the trial is kept.
+        """
         missing = quality.missing_share * quality.sample_count
         self.sample_count += quality.sample_count
         self.missing_count += missing
@@ -189,7 +227,13 @@ class QualityReport:
         self.kept += 1
 
     def drop(self, reason: str) -> None:
-        """Count a trial that was dropped for another reason than its samples."""
+        """Count a trial that was dropped for another reason than its samples.
+
+        Parameters
+        ----------
+        reason : str
+            Why, in words that do not vary from trial to trial.
+        """
         self.dropped[reason] += 1
 
     @property
@@ -205,7 +249,23 @@ class QualityReport:
         return self.out_of_frame_count / max(self.sample_count - self.missing_count, 1)
 
     def merge(self, other: QualityReport) -> QualityReport:
-        """The report of both sets of trials; thresholds must be the same."""
+        """Add up two reports.
+
+        Parameters
+        ----------
+        other : QualityReport
+            The report of other trials, with the same thresholds.
+
+        Returns
+        -------
+        QualityReport
+            The report of both sets of trials.
+
+        Raises
+        ------
+        InputError
+            When the thresholds differ.
+        """
         if self.thresholds != other.thresholds:
             raise InputError(
                 f"reports with different thresholds cannot be merged: {self.thresholds}, {other.thresholds}"
@@ -232,7 +292,13 @@ class QualityReport:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values, shares included for the reader."""
+        """Counts, thresholds and shares as JSON values.
+
+        Returns
+        -------
+        dict
+            What `from_dict` reads.
+        """
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["thresholds"] = asdict(self.thresholds)
         values["dropped"] = dict(self.dropped)
@@ -244,7 +310,23 @@ class QualityReport:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> QualityReport:
-        """The inverse of `as_dict`."""
+        """The inverse of `as_dict`.
+
+        Parameters
+        ----------
+        values : dict
+            As `as_dict` returns them.
+
+        Returns
+        -------
+        QualityReport
+            The report.
+
+        Raises
+        ------
+        InputError
+            When a value is missing.
+        """
         try:
             values_read = {item.name: values[item.name] for item in fields(cls)}
             values_read["thresholds"] = QualityThresholds(**values_read["thresholds"])
@@ -254,10 +336,34 @@ class QualityReport:
         return cls(**values_read)
 
     def save(self, path: str | Path) -> None:
+        """Write the report as JSON.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        """
         write_json(path, self.as_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> QualityReport:
+        """Read a report that `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            File to read.
+
+        Returns
+        -------
+        QualityReport
+            The report.
+
+        Raises
+        ------
+        InputError
+            When the file holds no report.
+        """
         return cls.from_dict(read_json(path))
 
 

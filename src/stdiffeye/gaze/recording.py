@@ -50,7 +50,18 @@ class Event:
     end_xy_px: XY | None = None
 
     def moved(self, origin_px: Sequence[float]) -> Event:
-        """The same event measured from another origin."""
+        """The same event measured from another origin.
+
+        Parameters
+        ----------
+        origin_px : sequence of float
+            x and y of the new origin.
+
+        Returns
+        -------
+        Event
+            The event, its positions moved.
+        """
         left, top = origin_px
         if left == top == 0:
             return self
@@ -60,7 +71,15 @@ class Event:
 
 @dataclass(frozen=True)
 class Message:
-    """A line of text that the experiment wrote into the recording."""
+    """A line of text that the experiment wrote into the recording.
+
+    Parameters
+    ----------
+    time_ms : float
+        On the tracker's clock.
+    text : str
+        The line.
+    """
 
     time_ms: float
     text: str
@@ -163,9 +182,24 @@ class Recording:
         return float(self.time_ms[-1] - self.time_ms[0] + 1000 / self.rate_hz)
 
     def xy_px(self, eye: Eye = "best") -> Points:
-        """(N, 2) gaze of one eye: the one asked for, the less often lost one, or the mean of both.
+        """Gaze of one eye, or the mean of both.
 
         The mean is lost wherever either eye is: letting one stand in for both would make the gaze jump.
+
+        Parameters
+        ----------
+        eye : {"best", "left", "right", "mean"}
+            Which eye; "best" is the one less often lost.
+
+        Returns
+        -------
+        array, shape (N, 2)
+            Pixels of the screen, NaN where lost.
+
+        Raises
+        ------
+        InputError
+            When that eye was not recorded.
         """
         chosen = self.chosen_eye(eye)
         if chosen == "mean":
@@ -176,7 +210,23 @@ class Recording:
         return own
 
     def chosen_eye(self, eye: Eye = "best") -> Literal["left", "right", "mean"]:
-        """Which eye `xy_px(eye)` is of: of one that was recorded alone, of the one less often lost, or the mean."""
+        """Which eye `xy_px(eye)` is of.
+
+        Parameters
+        ----------
+        eye : {"best", "left", "right", "mean"}
+            As in `xy_px`.
+
+        Returns
+        -------
+        {"left", "right", "mean"}
+            The only eye that was recorded, or the one that was chosen.
+
+        Raises
+        ------
+        InputError
+            When that eye was not recorded.
+        """
         if eye not in get_args(Eye):
             raise InputError(f"eye must be one of {', '.join(get_args(Eye))}, got {eye!r}")
         if self.left_px is None or self.right_px is None:
@@ -188,7 +238,18 @@ class Recording:
         return eye
 
     def missing_share(self, eye: Eye = "best") -> float:
-        """Share of samples in which the eye was lost."""
+        """Share of samples in which the eye was lost.
+
+        Parameters
+        ----------
+        eye : {"best", "left", "right", "mean"}
+            As in `xy_px`.
+
+        Returns
+        -------
+        float
+            0 to 1.
+        """
         return _lost_share(self.xy_px(eye))
 
     def without_blink_edges(self) -> Recording:
@@ -196,6 +257,11 @@ class Recording:
 
         While the lid moves, the visible rest of the pupil seems to jump. EyeLink's parser reports that as a saccade
         around the blink, so all samples of a saccade that encloses a blink of the same eye are no gaze.
+
+        Returns
+        -------
+        Recording
+            The same samples, more of them lost.
         """
         changed: dict[str, Any] = {}
         for eye in self.eyes:
@@ -215,19 +281,47 @@ class Recording:
         return replace(self, **changed) if changed else self
 
     def to_mne(self) -> mne.io.RawArray:
-        """Its samples as MNE's Raw, events and messages as annotations; see `stdiffeye.gaze.bridges`."""
+        """Convert to MNE's Raw, with events and messages as annotations.
+
+        Returns
+        -------
+        mne.io.RawArray
+            See `stdiffeye.gaze.bridges.to_mne`.
+        """
         from stdiffeye.gaze.bridges import to_mne
 
         return to_mne(self)
 
     def to_pymovements(self) -> pymovements.Gaze:
-        """Its samples as pymovements' Gaze; see `stdiffeye.gaze.bridges`."""
+        """Convert to pymovements' Gaze.
+
+        Returns
+        -------
+        pymovements.Gaze
+            See `stdiffeye.gaze.bridges.to_pymovements`.
+        """
         from stdiffeye.gaze.bridges import to_pymovements
 
         return to_pymovements(self)
 
     def within(self, start_ms: float, end_ms: float) -> Recording:
-        """The samples, events and messages with start ≤ time < end on the tracker's clock."""
+        """Cut out a stretch of time.
+
+        Parameters
+        ----------
+        start_ms, end_ms : float
+            On the tracker's clock; the end itself is not within.
+
+        Returns
+        -------
+        Recording
+            Its samples, events and messages.
+
+        Raises
+        ------
+        InputError
+            When there is no sample in it.
+        """
         first, last = (int(edge) for edge in np.searchsorted(self.time_ms, [start_ms, end_ms]))
         if first == last:
             raise InputError(f"recording {self.name!r} has no sample between {start_ms:g} and {end_ms:g} ms")
@@ -242,34 +336,6 @@ class Recording:
 
 
 ARRAYS = ("time_ms", "left_px", "right_px", "left_pupil", "right_pupil")
-
-
-def joined(recordings: Sequence[Recording]) -> Recording:
-    """Blocks of one viewer, one after the other on the same clock, as one; the pause between them stays a gap.
-
-    Only the eyes (and pupils) that every block has are kept.
-    """
-    first = recordings[0]
-    for other in recordings[1:]:
-        if other.rate_hz != first.rate_hz:
-            raise InputError(
-                f"{first.name!r} spans blocks of two rates ({first.rate_hz:g} and {other.rate_hz:g} Hz): "
-                "choose --start and --end so that a trial lies within one block"
-            )
-        if other.frame != first.frame:
-            raise InputError(f"{first.name!r} spans blocks of two screens: {first.frame} and {other.frame}")
-    columns: dict[str, Any] = {}
-    for name in ARRAYS:
-        pieces = [getattr(recording, name) for recording in recordings]
-        columns[name] = None if any(piece is None for piece in pieces) else np.concatenate(pieces)
-    if columns["left_px"] is None and columns["right_px"] is None:
-        raise InputError(f"{first.name!r} spans blocks of different eyes: no eye was recorded throughout")
-    return replace(
-        first,
-        **columns,
-        events=tuple(event for recording in recordings for event in recording.events),
-        messages=tuple(message for recording in recordings for message in recording.messages),
-    )
 
 
 def _frozen(values: ArrayLike | None, shape: tuple[int, ...], what: str) -> Floats | None:

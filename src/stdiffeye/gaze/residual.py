@@ -33,16 +33,22 @@ USUAL_LOG_PEAK = (4.0, 4.18, 4.45, 4.74, 5.0, 5.25, 5.46, 5.67, 5.87, 6.03)
 
 @dataclass(frozen=True)
 class TrajectoryCondition:
-    """All that the fine half is told: one row per sample.
+    """The condition of the trajectory stage: one row per sample.
 
     Parameters
     ----------
-    skeleton : the skeleton.
-    velocity_deg_s : (T, 2) of the skeleton.
-    scale_deg_s : (T,) s.
-    noise_deg_s : ν.
-    vigour : (T,) of the saccade that is under way; 0 within fixations.
-    phase : (T,) fractional part of the fixation index: 0 in the middle of a fixation, ½ halfway to the next.
+    skeleton : Skeleton
+        The scanpath, lifted without drift and noise.
+    velocity_deg_s : array, shape (T, 2)
+        Velocity of the skeleton.
+    scale_deg_s : array, shape (T,)
+        s, by which the residual is divided.
+    noise_deg_s : float
+        ν, the tracker's noise.
+    vigour : array, shape (T,)
+        That of the saccade that is under way; 0 within fixations.
+    phase : array, shape (T,)
+        Fractional part of the fixation index: 0 in the middle of a fixation, ½ halfway to the next.
     """
 
     skeleton: Skeleton
@@ -63,9 +69,25 @@ def trajectory_condition(
     px_per_degree: float | None = None,
     vigour: Floats | None = None,
 ) -> TrajectoryCondition:
-    """The guide of a scanpath for a tracker of sample-to-sample noise ν.
+    """What the trajectory stage is given: the skeleton of a scanpath, for a tracker of some noise.
 
-    `vigour` is one number for each saccade (usual ones by default); saccades too small to tell have none.
+    Parameters
+    ----------
+    scanpath : Scanpath
+        M fixations with durations and onsets.
+    rate_hz : float
+        Samples per second.
+    noise_deg_s : float
+        ν, the tracker's noise from sample to sample.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+    vigour : array, shape (M − 1,), optional
+        One number per saccade; by default 0, the usual. Saccades too small to measure have none.
+
+    Returns
+    -------
+    TrajectoryCondition
+        Skeleton, velocity, scale, noise, vigour and phase of each sample.
     """
     from scipy.ndimage import maximum_filter1d, uniform_filter1d  # late: scipy is a tenth of the time to load a model
 
@@ -84,9 +106,21 @@ def trajectory_condition(
 def residual(
     trajectory: Trajectory, scanpath: Scanpath, px_per_degree: float | None = None
 ) -> tuple[Floats, TrajectoryCondition]:
-    """(T, 2) y of a recording, from its first fixation's start to its last one's end, and the guide; NaN where lost.
+    """What a recording has beyond its skeleton, from the first fixation's start to the last one's end.
 
-    The scanpath must have been extracted from this trajectory, so that its onsets count from the first sample.
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The samples.
+    scanpath : Scanpath
+        Its fixations, extracted from this trajectory, so that onsets count from the first sample.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+
+    Returns
+    -------
+    tuple
+        y (T, 2), NaN where lost; and the `TrajectoryCondition` that it was computed by.
     """
     assert scanpath.onset_ms is not None
     rate, first = trajectory.rate_hz, round(scanpath.onset_ms[0] * trajectory.rate_hz / 1000)
@@ -105,7 +139,24 @@ def residual(
 def trajectory_of(
     y: Floats, guided: TrajectoryCondition, scanpath: Scanpath, px_per_degree: float | None = None
 ) -> Trajectory:
-    """The trajectory that y (T, 2) stands for; its fixations are the scanpath's."""
+    """The inverse of `residual`: a trajectory whose fixations are the scanpath's.
+
+    Parameters
+    ----------
+    y : array, shape (T, 2)
+        The residual.
+    guided : TrajectoryCondition
+        Skeleton and scales of the scanpath.
+    scanpath : Scanpath
+        The fixations.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+
+    Returns
+    -------
+    Trajectory
+        Marked as synthesised.
+    """
     skeleton = guided.skeleton
     velocity = guided.velocity_deg_s + guided.scale_deg_s[:, None] * SHARE * np.sinh(y)
     step_px = velocity * (px_per_degree_of(scanpath.frame, px_per_degree) / skeleton.rate_hz)
@@ -114,17 +165,58 @@ def trajectory_of(
 
 
 def fixation_noise_deg_s(velocity_deg_s: Floats, in_fixation: NDArray[np.bool_]) -> float:
-    """ν: the median speed within fixations."""
+    """ν: the median speed within fixations.
+
+    Parameters
+    ----------
+    velocity_deg_s : array, shape (T, 2)
+        Velocity, NaN where lost.
+    in_fixation : array of bool, shape (T,)
+        Which samples lie in fixations.
+
+    Returns
+    -------
+    float
+        Degrees per second.
+    """
     return float(np.nanmedian(np.hypot(*velocity_deg_s[in_fixation].T)))
 
 
 def amplitudes_deg(scanpath: Scanpath, px_per_degree: float | None = None) -> Floats:
-    """(M − 1,) from each fixation to the next."""
+    """Amplitude of each saccade.
+
+    Parameters
+    ----------
+    scanpath : Scanpath
+        M fixations.
+    px_per_degree : float, optional
+        Pixels per degree, where the frame does not say them.
+
+    Returns
+    -------
+    array, shape (M − 1,)
+        Degrees from each fixation to the next.
+    """
     return np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / px_per_degree_of(scanpath.frame, px_per_degree)
 
 
 def saccade_vigour(velocity_deg_s: Floats, saccades: NDArray[np.int64], amplitude_deg: Floats) -> Floats:
-    """(M − 1,) ln of the peak velocity, over two samples, over what is usual for the amplitude; 0 where it is lost."""
+    """How much faster each saccade is than usual for its amplitude.
+
+    Parameters
+    ----------
+    velocity_deg_s : array, shape (T, 2)
+        Velocity, NaN where lost.
+    saccades : array, shape (M − 1, 2)
+        Samples [start, stop) of each saccade.
+    amplitude_deg : array, shape (M − 1,)
+        Their amplitudes.
+
+    Returns
+    -------
+    array, shape (M − 1,)
+        ln of peak velocity over the usual one; 0 where it is lost.
+    """
     speed = np.hypot(*((velocity_deg_s[1:] + velocity_deg_s[:-1]) / 2).T)
     peak = np.array([np.nan_to_num(speed[max(start - 1, 0) : stop + 1]).max(initial=0.0) for start, stop in saccades])
     usual = np.interp(np.log(np.maximum(amplitude_deg, AMPLITUDE_DEG[0])), np.log(AMPLITUDE_DEG), USUAL_LOG_PEAK)

@@ -113,7 +113,20 @@ def find_saccades(
 
 
 def filtered_speed(xy: Points, rate_hz: float) -> Floats:
-    """(N,) speed per second by a Savitzky–Golay filter; NaN where its window holds a lost sample."""
+    """Speed by a Savitzky–Golay filter.
+
+    Parameters
+    ----------
+    xy : array, shape (N, 2)
+        Positions in any unit, NaN where lost.
+    rate_hz : float
+        Samples per second.
+
+    Returns
+    -------
+    array, shape (N,)
+        Units per second; NaN where the filter's window holds a lost sample.
+    """
     width = max(2 * round(FILTER_MS / 1000 * rate_hz / 2) + 1, ORDER + 3)
     if len(xy) < width:
         return np.full(len(xy), np.nan)

@@ -44,7 +44,20 @@ class Samples:
 
     @classmethod
     def of(cls, gaze: Trajectory | Recording, eye: Eye = "best") -> Samples:
-        """The samples of a trajectory, or of one eye of a recording (see `Recording.xy_px`)."""
+        """The samples of a trajectory, or of one eye of a recording.
+
+        Parameters
+        ----------
+        gaze : Trajectory or Recording
+            Where they are taken from.
+        eye : {"best", "left", "right", "mean"}
+            As in `Recording.xy_px`.
+
+        Returns
+        -------
+        Samples
+            Times and positions.
+        """
         xy_px = gaze.xy_px if isinstance(gaze, Trajectory) else gaze.xy_px(eye)
         return cls(gaze.time_ms, xy_px, gaze.rate_hz, gaze.frame)
 
@@ -96,6 +109,21 @@ class RawTrial:
     validations: tuple[Validation, ...] = ()
 
     def cleaned(self, trajectory: Trajectory, scanpath: Scanpath, **details: Any) -> Trial:
-        """The trial that cleaning made of it; `details` are added to its own."""
+        """The trial that cleaning made of it.
+
+        Parameters
+        ----------
+        trajectory : Trajectory
+            The cleaned samples.
+        scanpath : Scanpath
+            Their fixations.
+        **details
+            Added to the trial's own details.
+
+        Returns
+        -------
+        Trial
+            With subject, stimulus and task as before.
+        """
         own = {name: value for name, value in vars(self).items() if name not in ("recording", "validations")}
         return Trial(**own | {"trajectory": trajectory, "scanpath": scanpath, "details": self.details | details})

@@ -12,19 +12,59 @@ USUAL_DURATION_MS, USUAL_GAP_MS = 250.0, 40.0
 
 
 def timed(path: Scanpath) -> tuple[Floats, Floats]:
-    """Onsets and durations in ms, which must be known."""
+    """Onsets and durations, which must be known.
+
+    Parameters
+    ----------
+    path : Scanpath
+        M fixations.
+
+    Returns
+    -------
+    tuple of array, shape (M,)
+        Onsets and durations in ms.
+
+    Raises
+    ------
+    InputError
+        When either is unknown.
+    """
     if path.onset_ms is None or path.duration_ms is None:
         raise InputError(f"{path} does not say when its fixations are: it needs durations and onsets")
     return path.onset_ms, path.duration_ms
 
 
 def onset_s(path: Scanpath) -> float:
-    """When the last fixation began."""
+    """When the last fixation began.
+
+    Parameters
+    ----------
+    path : Scanpath
+        Fixations with onsets.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
     return float(timed(path)[0][-1]) / 1000
 
 
 def begun_s(path: Scanpath, number: int) -> float:
-    """When fixation `number` (from 0) began, as far as the scanpath says: usual times stand for what it does not."""
+    """When a fixation began; usual times stand for what the scanpath does not say.
+
+    Parameters
+    ----------
+    path : Scanpath
+        The fixations.
+    number : int
+        Which of them, from 0.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
     if path.onset_ms is not None:
         return float(path.onset_ms[number]) / 1000
     before_ms = USUAL_DURATION_MS * number if path.duration_ms is None else float(path.duration_ms[:number].sum())
@@ -32,13 +72,37 @@ def begun_s(path: Scanpath, number: int) -> float:
 
 
 def end_s(path: Scanpath) -> float:
-    """When the last fixation ended."""
+    """When the last fixation ended.
+
+    Parameters
+    ----------
+    path : Scanpath
+        Fixations with durations and onsets.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
     onset, duration = timed(path)
     return float(onset[-1] + duration[-1]) / 1000
 
 
 def joined(path: Scanpath, more: Scanpath) -> Scanpath:
-    """A look that goes on: the first fixation of `more` is the last of `path`."""
+    """Append a scanpath whose first fixation is the last of the one before.
+
+    Parameters
+    ----------
+    path : Scanpath
+        The beginning, with durations and onsets.
+    more : Scanpath
+        The continuation, timed from its own first fixation.
+
+    Returns
+    -------
+    Scanpath
+        Both, on the clock of `path`.
+    """
     onset, duration = timed(path)
     onset_more, duration_more = timed(more)
     if len(more) == 1:
@@ -53,7 +117,20 @@ def joined(path: Scanpath, more: Scanpath) -> Scanpath:
 
 
 def stretch_gaps(path: Scanpath, seconds: float) -> Scanpath:
-    """The same fixations, each as long as before, with so much time between them that the last ends at `seconds`."""
+    """Stretch the time between fixations so that the last ends at `seconds`; durations stay.
+
+    Parameters
+    ----------
+    path : Scanpath
+        Fixations with durations and onsets.
+    seconds : float
+        When the last fixation shall end.
+
+    Returns
+    -------
+    Scanpath
+        The same fixations at other onsets.
+    """
     onset, duration = timed(path)
     if len(path) == 1 or onset[-1] <= 0:
         return path
@@ -61,14 +138,42 @@ def stretch_gaps(path: Scanpath, seconds: float) -> Scanpath:
 
 
 def rescale_time(path: Scanpath, seconds: float) -> Scanpath:
-    """The same fixations, all of it so much faster or slower that the last ends at `seconds`."""
+    """Speed up or slow down the whole scanpath so that the last fixation ends at `seconds`.
+
+    Parameters
+    ----------
+    path : Scanpath
+        Fixations with durations and onsets.
+    seconds : float
+        When the last fixation shall end.
+
+    Returns
+    -------
+    Scanpath
+        The same positions with other durations and onsets.
+    """
     onset, duration = timed(path)
     pace = seconds / end_s(path)
     return Scanpath(path.xy_px, path.frame, duration * pace, onset * pace)
 
 
 def clip_to(path: Scanpath, seconds: float, fill: bool = False) -> Scanpath:
-    """Cut at the end of the viewing time, as a trial is; with `fill` the last fixation lasts until then."""
+    """Cut at the end of the viewing time, as a trial is.
+
+    Parameters
+    ----------
+    path : Scanpath
+        Fixations with durations and onsets.
+    seconds : float
+        Viewing time.
+    fill : bool
+        Let the last fixation last until the end.
+
+    Returns
+    -------
+    Scanpath
+        At least one fixation.
+    """
     onset, duration = timed(path)
     kept = max(1, int(np.searchsorted(onset, seconds * 1000)))
     duration = duration[:kept].copy()

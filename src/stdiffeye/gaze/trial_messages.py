@@ -15,7 +15,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from stdiffeye.errors import InputError
-from stdiffeye.gaze.recording import Message, Recording, joined
+from stdiffeye.gaze.recording import Message, Recording
+from stdiffeye.gaze.recording_blocks import joined
 
 # Tried in this order; the first that matches any message is used for the whole recording.
 DEFAULT_STARTS = (
@@ -38,14 +39,26 @@ class _Span:
 def split_trials(recordings: Sequence[Recording], start: str | None = None, end: str | None = None) -> list[Recording]:
     """The trials of one viewer's recordings (blocks on one clock), each a `Recording` with the trial's name.
 
-    Parameters
-    ----------
-    start, end : regular expressions; None tries `DEFAULT_STARTS` and `DEFAULT_END`. A pattern that was given but
-        matches nothing is an error. With no start at all every block is one trial.
-
     Samples that a moving lid bent away are set to lost first (`Recording.without_blink_edges`): a blink may lie across
     a trial's beginning, and only the whole block tells. A trial during which no sample was taken is left out. One that
     spans two blocks is joined, its pause kept as a gap, unless the blocks differ in rate.
+
+    Parameters
+    ----------
+    recordings : sequence of Recording
+        One viewer's blocks.
+    start, end : str, optional
+        Regular expressions; by default `DEFAULT_STARTS` and `DEFAULT_END`. With no start every block is one trial.
+
+    Returns
+    -------
+    list of Recording
+        One per trial.
+
+    Raises
+    ------
+    InputError
+        When a pattern was given but matches nothing, or no trial holds a sample.
     """
     # Stable: messages of the same time keep the order in which they were written.
     messages = sorted((message for block in recordings for message in block.messages), key=lambda m: m.time_ms)

@@ -102,12 +102,34 @@ class Trajectory(Drawable):
         return float(self.lost.mean())
 
     def within(self, start_ms: float, end_ms: float) -> Trajectory:
-        """The samples with start ≤ time < end."""
+        """Cut out a stretch of time.
+
+        Parameters
+        ----------
+        start_ms, end_ms : float
+            Since the first sample; the end itself is not within.
+
+        Returns
+        -------
+        Trajectory
+            The samples in it.
+        """
         first, last = np.searchsorted(self.time_ms, [start_ms, end_ms])
         return self[int(first) : int(last)]
 
     def rescaled(self, to: Frame) -> Trajectory:
-        """The same gaze in another frame that shows the same thing."""
+        """The same gaze in another frame that shows the same thing.
+
+        Parameters
+        ----------
+        to : Frame
+            The other frame.
+
+        Returns
+        -------
+        Trajectory
+            Positions in px of `to`.
+        """
         return replace(self, xy_px=self.frame.rescale(self.xy_px, to), frame=to)
 
 
@@ -185,7 +207,18 @@ class Scanpath(Drawable):
         return np.diff(self.onset_ms) - self.duration_ms[:-1]
 
     def rescaled(self, to: Frame) -> Scanpath:
-        """The same fixations in another frame that shows the same thing."""
+        """The same fixations in another frame that shows the same thing.
+
+        Parameters
+        ----------
+        to : Frame
+            The other frame.
+
+        Returns
+        -------
+        Scanpath
+            Positions in px of `to`.
+        """
         return replace(self, xy_px=self.frame.rescale(self.xy_px, to), frame=to)
 
 
@@ -270,7 +303,18 @@ class Trial(Drawable):
         return self.name, self.task
 
     def rescaled(self, to: Frame) -> Trial:
-        """The same trial in another frame that shows the same thing."""
+        """The same trial in another frame that shows the same thing.
+
+        Parameters
+        ----------
+        to : Frame
+            The other frame.
+
+        Returns
+        -------
+        Trial
+            Scanpath, trajectory and target box in px of `to`.
+        """
         box = self.target_box_px
         if box is not None:
             x, y, width, height = self.frame.rescale(np.reshape(box, (2, 2)), to).ravel().tolist()
@@ -324,7 +368,18 @@ def _same(one: Any, other: Any, arrays: tuple[str, ...], values: tuple[str, ...]
 
 
 def by_stimulus(trials: Iterable[Trial]) -> dict[tuple[str, str], list[Trial]]:
-    """Trials by what was looked at and why, in the order in which they come."""
+    """Group trials by stimulus and task, in the order in which they come.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        Trials of any viewers.
+
+    Returns
+    -------
+    dict
+        (name, task) → trials.
+    """
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault(trial.key, []).append(trial)

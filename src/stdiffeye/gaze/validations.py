@@ -50,13 +50,31 @@ class Validation:
     offset_deg: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
+        """The validation as JSON values.
+
+        Returns
+        -------
+        dict
+            Field → value.
+        """
         return asdict(self)
 
 
 def validations_in(messages: Iterable[Message]) -> list[Validation]:
     """The validations among a recording's messages, in order of time.
 
+    Parameters
+    ----------
+    messages : iterable of Message
+        Messages of an EyeLink recording.
+
+    Returns
+    -------
+    list of Validation
+        One per eye and validation.
+
+    Examples
+    --------
     >>> text = "!CAL VALIDATION HV9 LR LEFT  GOOD ERROR 0.41 avg. 0.64 max  OFFSET 0.35 deg. 12.5,9.6 pix."
     >>> [(one.eye, one.mean_deg, one.max_deg) for one in validations_in([Message(5.0, text)])]
     [('left', 0.41, 0.64)]
@@ -81,7 +99,22 @@ def validations_in(messages: Iterable[Message]) -> list[Validation]:
 
 
 def validation_for(validations: Sequence[Validation], eye: str, start_ms: float) -> Validation | None:
-    """The last validation of an eye before a time; of "mean" the worse of both eyes'."""
+    """The last validation of an eye before a time.
+
+    Parameters
+    ----------
+    validations : sequence of Validation
+        In order of time.
+    eye : {"left", "right", "mean"}
+        Of "mean" the worse of both eyes' is returned.
+    start_ms : float
+        On the tracker's clock.
+
+    Returns
+    -------
+    Validation or None
+        None where there was none before.
+    """
     last: dict[str, Validation] = {}
     for one in validations:
         if one.time_ms <= start_ms and (eye in (one.eye, "mean")):

@@ -53,11 +53,16 @@ class Densities:
 
         Parameters
         ----------
-        picture : file, PIL image or array.
-        history : fixations so far; None before the first one.
-        task : what is searched for, in words; "" for free viewing.
-        style : data set whose viewing style is wanted; by default the model's own.
-        shape : rows and columns of the result; by default those of the picture's pixels.
+        picture
+            File, PIL image or array.
+        history
+            Fixations so far; None before the first one.
+        task
+            What is searched for, in words; "" for free viewing.
+        style
+            Data set whose viewing style is wanted; by default the model's own.
+        shape
+            Rows and columns of the result; by default those of the picture's pixels.
 
         Returns
         -------
@@ -95,8 +100,10 @@ class Densities:
 
         Parameters
         ----------
-        picture, task, style, shape : as in `log_density`.
-        out : file to write: .npy (float32), or .png in grey, where white is the densest.
+        picture, task, style, shape
+            As in `log_density`.
+        out
+            File to write: .npy (float32), or .png in grey, where white is the densest.
 
         Returns
         -------

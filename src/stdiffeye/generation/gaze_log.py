@@ -41,7 +41,8 @@ class GazeLog:
 
     Attributes
     ----------
-    done : how many pictures it holds already.
+    done
+        How many pictures it holds already.
     """
 
     def __init__(self, path: Path) -> None:

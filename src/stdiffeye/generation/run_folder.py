@@ -76,8 +76,10 @@ class RunFolder:
 
     Parameters
     ----------
-    out : the folder; it need not be there.
-    plan : what `plan_of` says of the run.
+    out
+        The folder; it need not be there.
+    plan
+        What `plan_of` says of the run.
     """
 
     def __init__(self, out: Path, plan: dict[str, Any]) -> None:

@@ -79,10 +79,14 @@ def match_target(task: str, model: str, targets: Sequence[str], text: str = WORD
 
     Parameters
     ----------
-    task : what is searched for, in words.
-    model : its name, for the sentence.
-    targets : what it was trained on.
-    text : its text encoder.
+    task
+        What is searched for, in words.
+    model
+        Its name, for the sentence.
+    targets
+        What it was trained on.
+    text
+        Its text encoder.
     """
     if not targets:
         return TargetMatch(task, model, ())

@@ -1,5 +1,7 @@
 """A trained system, ready to generate gaze.
 
+Examples
+--------
 >>> import stdiffeye
 >>> model = stdiffeye.load()                                     # doctest: +SKIP
 >>> gaze = model.generate("photo.jpg", samples=10, seconds=3)    # doctest: +SKIP
@@ -12,9 +14,8 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import Any, TypeVar
 
 import torch
@@ -27,12 +28,13 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory
 from stdiffeye.generation.densities import Densities
 from stdiffeye.generation.request import Request
+from stdiffeye.generation.sampling import BrokenPictureCallback, Item, ProgressCallback, Sampling, Tally
 from stdiffeye.generation.targets import TargetMatch, match_target, nearest_style, targets_of
 from stdiffeye.model.image import TEXT_WIDTH
-from stdiffeye.systems.base import Generated, Query, SamplingOptions, TrainableSystem
+from stdiffeye.systems.base import Generated, Query, TrainableSystem
 from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage
-from stdiffeye.systems.cores import batched, on_cores, one_core, shared
+from stdiffeye.systems.cores import batched, on_cores, one_core
 from stdiffeye.systems.presets import SystemConfig
 from stdiffeye.training.checkpoint import load_weights
 from stdiffeye.training.run import read_run, weights_file
@@ -42,71 +44,24 @@ VIEWERS_AT_ONCE = (
     CANDIDATES  # of a picture, per pass: memory stays small, larger gains no speed, fewer sample the candidates again
 )
 
-SAMPLES_PER_REPORT = 5
 
 Gaze = TypeVar("Gaze", Scanpath, "Generated")
-Item = TypeVar("Item")
-
-
-ProgressCallback = Callable[[int, int], None]
-"""Called with how much is done and how much there is: samples, counted once for each stage that makes them."""
-
-BrokenPictureCallback = Callable[[Picture, InputError], None]
-"""Called with a picture that cannot be read, and why."""
-
-
-class Tally:
-    """Counts what is done, from any thread, and reports it."""
-
-    def __init__(self, total: int, progress: ProgressCallback | None) -> None:
-        self._done, self._total, self._progress = 0, total, progress
-        self._lock = Lock()
-
-    def add(self, count: int) -> None:
-        if self._progress is not None:
-            with self._lock:
-                self._done += count
-                self._progress(self._done, self._total)
-
-    @property
-    def at_once(self) -> int | None:
-        """Samples that are made between two reports; None where nobody listens."""
-        return None if self._progress is None else SAMPLES_PER_REPORT
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """A request under way: the cores that the samples of one picture are shared among, and who counts them."""
-
-    request: Request
-    cores: int
-    tally: Tally
-
-    @property
-    def options(self) -> SamplingOptions:
-        request = self.request
-        return SamplingOptions(
-            request.steps,
-            request.sampler,
-            request.guidance,
-            representative=request.sampling == "representative",
-            precision_deg=request.precision_deg,
-            cores=self.cores,
-        )
-
-    def share(self, work: Callable[[list[int]], list[Item]], seeds: list[int]) -> list[Item]:
-        """`work` of the seeds, shared among the cores and counted."""
-
-        def counted(some: list[int]) -> list[Item]:
-            made = work(some)
-            self.tally.add(len(made))
-            return made
-
-        return shared(counted, seeds, self.cores, self.tally.at_once)
 
 
 class Model(Densities):
-    """A trained system. Make one with `load`."""
+    """A trained system. Make one with `load`.
+
+    Parameters
+    ----------
+    config : SystemConfig
+        What was trained, as run.yaml says it.
+    stages : dict of str to TrainableSystem
+        Stage → network with its weights; the first takes the picture.
+    name : str
+        For messages and files.
+    targets : tuple of str, optional
+        Search targets that it was trained on, where they are known.
+    """
 
     def __init__(
         self,
@@ -149,10 +104,24 @@ class Model(Densities):
 
         Parameters
         ----------
-        picture : file, PIL image or array.
-        request : what is wanted; None for the defaults.
-        progress : called as `progress(done, total)` while samples are generated.
-        fields : fields of `Request` that differ, as `samples=10, seconds=3`.
+        picture : path, PIL image or array
+            The picture.
+        request : Request, optional
+            What is wanted; by default ten viewers for the viewing time of the data.
+        progress : callable, optional
+            Called as `progress(done, total)` while samples are generated.
+        **fields
+            Fields of `Request` that differ, as `samples=10, seconds=3`.
+
+        Returns
+        -------
+        GazeList of Generated
+            One trajectory per viewer, each with its `scanpath`.
+
+        Raises
+        ------
+        InputError
+            When the system samples no trajectories, or the request cannot be met.
         """
         request = replace(request or Request(), **fields)
         return GazeList(next(iter(self.generate_many([picture], request, progress))), request.sampling)
@@ -160,7 +129,24 @@ class Model(Densities):
     def scanpaths(
         self, picture: Picture, request: Request | None = None, progress: ProgressCallback | None = None, **fields: Any
     ) -> GazeList[Scanpath]:
-        """Scanpaths alone, which is faster; parameters as in `generate`."""
+        """Scanpaths alone, which is faster than `generate`.
+
+        Parameters
+        ----------
+        picture : path, PIL image or array
+            The picture.
+        request : Request, optional
+            As in `generate`.
+        progress : callable, optional
+            As in `generate`.
+        **fields
+            Fields of `Request` that differ.
+
+        Returns
+        -------
+        GazeList of Scanpath
+            One scanpath per viewer, in px of the picture.
+        """
         request = replace(request or Request(), **fields)
         return GazeList(next(iter(self.scanpaths_of_many([picture], request, progress))), request.sampling)
 
@@ -175,7 +161,24 @@ class Model(Densities):
         progress: ProgressCallback | None = None,
         broken: BrokenPictureCallback | None = None,
     ) -> Iterator[list[Scanpath]]:
-        """Scanpaths of each picture, a core busy with each; parameters as in `generate_many`."""
+        """Scanpaths of each picture; every core works on a picture of its own.
+
+        Parameters
+        ----------
+        pictures : sequence of path, PIL image or array
+            The pictures.
+        request : Request
+            What is wanted of each.
+        progress : callable, optional
+            As in `generate`.
+        broken : callable, optional
+            As in `generate_many`.
+
+        Yields
+        ------
+        list of Scanpath
+            Those of one picture, in order.
+        """
         first = self.first
         if not first.generates_scanpaths or (first.generates_trajectories and not first.generates_both):
             for trajectories in self.generate_many(pictures, request, progress, broken):
@@ -191,11 +194,28 @@ class Model(Densities):
         progress: ProgressCallback | None = None,
         broken: BrokenPictureCallback | None = None,
     ) -> Iterator[list[Generated]]:
-        """Trajectories of each picture, a core busy with each.
+        """Trajectories of each picture; every core works on a picture of its own.
 
         Parameters
         ----------
-        broken : told of a picture that cannot be read, which then has no gaze; by default that is an error.
+        pictures : sequence of path, PIL image or array
+            The pictures.
+        request : Request
+            What is wanted of each.
+        progress : callable, optional
+            As in `generate`.
+        broken : callable, optional
+            Called for a picture that cannot be read, which then has no gaze; by default that is an error.
+
+        Yields
+        ------
+        list of Generated
+            Those of one picture, in order.
+
+        Raises
+        ------
+        InputError
+            When the system samples no trajectories.
         """
         if not self.first.generates_trajectories and not self.first.generates_scanpaths:
             raise InputError(f"{self.name} samples no gaze: it is an encoder, to train other systems with")
@@ -271,7 +291,18 @@ class Model(Densities):
         return [Generated.of(one, paths[seed]) for seed, one in zip(seeds, sampling.share(move, seeds), strict=True)]
 
     def match_target(self, task: str) -> TargetMatch | None:
-        """How near a task is to the targets that the model was trained on; None where these are not known."""
+        """How near a task is to the targets that the model was trained on.
+
+        Parameters
+        ----------
+        task : str
+            What is searched for, in words.
+
+        Returns
+        -------
+        TargetMatch or None
+            None where the targets are not known.
+        """
         return None if self.targets is None else match_target(task, self.name, self.targets, self.config.text)
 
     def _text_embedding(self, task: str) -> torch.Tensor:
@@ -283,7 +314,18 @@ class Model(Densities):
         return text_encoder(self.config.text).encode(task)[None]
 
     def nearest_style(self, style: str | None) -> str:
-        """The style itself where the model knows it, else the nearest one; None stands for the default."""
+        """The style itself where the model knows it, else the nearest one.
+
+        Parameters
+        ----------
+        style : str or None
+            Name of a data set; None for the model's default.
+
+        Returns
+        -------
+        str
+            A style that the model knows; "" where it knows none.
+        """
         default = self.config.default_style or (self.styles[0] if self.styles else "")
         if style is None:
             return default
@@ -299,7 +341,27 @@ class Model(Densities):
 
 
 def load(name_or_path: str | Path | None = None, task: str = "", device: str = "cpu") -> Model:
-    """A shipped model by name, or a run's folder; by default `freeview`, or `search` where there is a task."""
+    """Load a model and its weights.
+
+    Parameters
+    ----------
+    name_or_path : str or path, optional
+        Shipped model or folder of a run; by default `freeview`, or `search` where there is a task.
+    task : str
+        What is searched for, which decides the default.
+    device : str
+        Where torch computes, as "cpu" or "cuda".
+
+    Returns
+    -------
+    Model
+        The model, ready to generate.
+
+    Raises
+    ------
+    InputError
+        When there is no such model, or its weights are missing or damaged.
+    """
     folder = find_model(name_or_path, task)
     config = read_run(folder)
     stages = config.build()

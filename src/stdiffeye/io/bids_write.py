@@ -53,11 +53,16 @@ def write_bids(
 
     Parameters
     ----------
-    screen : size and viewing distance, which BIDS requires for gaze on a screen.
-    task, name : BIDS's label of the task, and the data set's name.
-    subjects : of the recordings, where these come one after the other and are not held together.
-    keep_ids : viewers keep their names instead of pseudonyms, also in participants.tsv.
-    messages : regular expression of the messages to write; by default none, since experimenters type names into them.
+    screen
+        Size and viewing distance, which BIDS requires for gaze on a screen.
+    task, name
+        BIDS's label of the task, and the data set's name.
+    subjects
+        Of the recordings, where these come one after the other and are not held together.
+    keep_ids
+        Viewers keep their names instead of pseudonyms, also in participants.tsv.
+    messages
+        Regular expression of the messages to write; by default none, since experimenters type names into them.
     """
     folder = Path(folder)
     if folder.exists() and any(folder.iterdir()):

@@ -69,7 +69,8 @@ def read_asc(path: str | Path, frame: Frame | None = None) -> list[Recording]:
 
     Parameters
     ----------
-    frame : the screen, for a file that does not give its size (and instead of what it says when it does).
+    frame
+        The screen, for a file that does not give its size (and instead of what it says when it does).
     """
     path = Path(path)
     data = text_bytes(path, KIND)

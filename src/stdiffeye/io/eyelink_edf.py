@@ -29,7 +29,8 @@ def read_edf(path: str | Path, frame: Frame | None = None) -> list[Recording]:
 
     Parameters
     ----------
-    frame : the screen, for a file that does not give its size (and instead of what it says when it does).
+    frame
+        The screen, for a file that does not give its size (and instead of what it says when it does).
     """
     path = Path(path)
     if not path.is_file():

@@ -35,7 +35,8 @@ def read_gazepoint(path: str | Path, frame: Frame | None = None) -> list[Recordi
 
     Parameters
     ----------
-    frame : the screen, which the file does not describe.
+    frame
+        The screen, which the file does not describe.
     """
     if frame is None:
         raise InputError(f"{path} holds shares of the screen and not its size: give --screen WIDTHxHEIGHT")

@@ -42,10 +42,14 @@ class LabelledRecording:
 
     Parameters
     ----------
-    name : the recording ("UL39_img_konijntjes").
-    expert : who labelled it ("MN", "RA").
-    trajectory : the samples, NaN where lost.
-    label : (T,) a `Label` for every sample.
+    name
+        The recording ("UL39_img_konijntjes").
+    expert
+        Who labelled it ("MN", "RA").
+    trajectory
+        The samples, NaN where lost.
+    label
+        (T,) a `Label` for every sample.
     """
 
     name: str

@@ -22,11 +22,13 @@ def parse_apart(parser: str, path: Path, what: str, **options: Any) -> Any:
 
     Parameters
     ----------
-    what : the format, for errors: "a MATLAB file".
+    what
+        The format, for errors: "a MATLAB file".
 
     Raises
     ------
-    InputError : when the file is refused, or crashes the parser, or takes it too much time or memory.
+    InputError
+        When the file is refused, or crashes the parser, or takes it too much time or memory.
     """
     size = path.stat().st_size
     seconds = SECONDS + SECONDS_PER_MEGABYTE * size / 1e6

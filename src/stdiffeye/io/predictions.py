@@ -77,7 +77,8 @@ def read_predictions(path: str | Path, human: Sequence[Trial] = ()) -> list[Tria
 
     Parameters
     ----------
-    human : trials of people, for files that do not say names (GazeXplain) or picture sizes.
+    human
+        Trials of people, for files that do not say names (GazeXplain) or picture sizes.
     """
     path = Path(path)
     if path.suffix in PICKLES:

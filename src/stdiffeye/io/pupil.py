@@ -47,7 +47,8 @@ def read_pupil(path: str | Path, frame: Frame | None = None) -> list[Recording]:
 
     Parameters
     ----------
-    frame : the scene camera's picture, or the surface; Neon's and Invisible's are known.
+    frame
+        The scene camera's picture, or the surface; Neon's and Invisible's are known.
     """
     path = Path(path)
     return _neon(path, frame) if _is_neon(path) else _core(path, frame)

@@ -46,7 +46,8 @@ def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
 
     Parameters
     ----------
-    frame : for rows that do not say their width and height.
+    frame
+        For rows that do not say their width and height.
     """
     trials, empty = [], 0
     for number, row in enumerate(iterate_rows(path), start=1):
@@ -117,9 +118,12 @@ def trial_from_row(row: dict[str, Any], where: str, frame: Frame | None = None, 
 
     Parameters
     ----------
-    where : names the row in errors.
-    frame : when the row does not say its width and height; its px_per_degree counts in any case.
-    given : fields of `Trial` that hold unless the row says otherwise.
+    where
+        Names the row in errors.
+    frame
+        When the row does not say its width and height; its px_per_degree counts in any case.
+    given
+        Fields of `Trial` that hold unless the row says otherwise.
     """
     missing = [key for key in ("name", "X", "Y") if key not in row]
     if missing:

@@ -41,7 +41,8 @@ def read_smi(path: str | Path, frame: Frame | None = None) -> list[Recording]:
 
     Parameters
     ----------
-    frame : the screen, instead of what the file says.
+    frame
+        The screen, instead of what the file says.
     """
     path = Path(path)
     lines = [line for line in decoded(text_bytes(path, KIND)).splitlines() if line.strip()]

@@ -44,6 +44,8 @@ GUESSES: dict[str, tuple[str, ...]] = {
 class Columns:
     """Which column is what. Either x and y, or those of the left or right eye, or both eyes.
 
+    Examples
+    --------
     >>> Columns.parse("time=t,x=gx,y=gy,unit=us,lost=-1").time_unit
     'us'
     """
@@ -157,8 +159,10 @@ def read_table(path: str | Path, columns: Columns | None = None, frame: Frame | 
 
     Parameters
     ----------
-    columns : which column is what; by default the usual names are looked for.
-    frame : the screen that x and y are pixels of.
+    columns
+        Which column is what; by default the usual names are looked for.
+    frame
+        The screen that x and y are pixels of.
     """
     table = Table.read(path)
     columns = columns or Columns.guess(table.header, table.path)

@@ -60,6 +60,8 @@ def _cells(trials: Sequence[Trial], table: TableName) -> dict[str, list[str]]:
 def cell(value: Any, column: str = "") -> str:
     """A value as text: floats rounded by the unit at the end of the column's name, None and NaN empty.
 
+    Examples
+    --------
     >>> cell(123.456, "x_px"), cell(0.5), cell(float("nan")), cell(None), cell(3)
     ('123.5', '0.5', '', '', '3')
     """

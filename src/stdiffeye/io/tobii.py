@@ -82,7 +82,8 @@ def read_tobii(path: str | Path, frame: Frame | None = None) -> list[Recording]:
 
     Parameters
     ----------
-    frame : the screen; needed only where the export does not give its size, and it wins where both do.
+    frame
+        The screen; needed only where the export does not give its size, and it wins where both do.
     """
     table = Table.read(path)
     dialect = _dialect(table.header)

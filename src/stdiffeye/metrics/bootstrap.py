@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from stdiffeye.arrays import Floats
-from stdiffeye.metrics.protocols import Histograms, Series, divergence
+from stdiffeye.metrics.protocols import Series
+from stdiffeye.metrics.score_histograms import Histograms, divergence
 
 LEVELS = (2.5, 97.5)
 STIMULI_PER_BLOCK = 1024  # of which all replicates are held at a time: 8 MB for a thousand
@@ -113,13 +114,27 @@ class SeriesSum:
         self._weighted, self._weight = np.zeros(self.replicates), np.zeros(self.replicates)
 
     def add(self, block: slice, weights: Floats) -> None:
-        """Add the stimuli of a block, each as often as `weights` (B, stimuli of the block) says."""
+        """Add the stimuli of a block to the replicates' sums.
+
+        Parameters
+        ----------
+        block : slice
+            Which stimuli.
+        weights : array, shape (B, stimuli of the block)
+            How often each replicate holds each stimulus.
+        """
         weighted, weight = self._terms(block)
         self._weighted += weights @ weighted
         self._weight += weights @ weight
 
     def result(self) -> Replicates:
-        """The average and its replicates, when all blocks were added."""
+        """Return the average and its replicates, when all blocks were added.
+
+        Returns
+        -------
+        Replicates
+            Over all stimuli, and over each replicate.
+        """
         weighted, weight = self._terms(slice(None))
         return Replicates(float(_ratio(weighted.sum(), weight.sum())), _ratio(self._weighted, self._weight))
 
@@ -132,7 +147,15 @@ class SeriesSum:
 
 @dataclass
 class HistogramSum:
-    """KLD over all stimuli and over each replicate, from running sums of the stimuli's histograms."""
+    """KLD over all stimuli and over each replicate, from running sums of the stimuli's histograms.
+
+    Parameters
+    ----------
+    histograms : Histograms
+        Those of all stimuli.
+    replicates : int
+        Number of replicates B.
+    """
 
     histograms: Histograms
     replicates: int
@@ -142,17 +165,42 @@ class HistogramSum:
         self._sum = np.zeros((sides, components, self.replicates, bins))
 
     def add(self, block: slice, weights: Floats) -> None:
-        """As in `SeriesSum`."""
+        """Add the stimuli of a block to the replicates' sums.
+
+        Parameters
+        ----------
+        block : slice
+            Which stimuli.
+        weights : array, shape (B, stimuli of the block)
+            How often each replicate holds each stimulus.
+        """
         self._sum += weights @ self.histograms.counts[:, :, block]
 
     def result(self) -> Replicates:
-        """KLD and its replicates, when all blocks were added."""
+        """Return KLD and its replicates, when all blocks were added.
+
+        Returns
+        -------
+        Replicates
+            Over all stimuli, and over each replicate.
+        """
         once = np.ones((1, self.histograms.counts.shape[2]))
         return Replicates(float(self.histograms.kld(once)[0]), divergence(self._sum))
 
 
 def gap_closed(model: Replicates, human: Replicates, shuffled: Replicates) -> Replicates:
-    """Compute (shuffled − model) / (shuffled − human), replicate by replicate; NaN where the rows are equal."""
+    """Compute (shuffled − model) / (shuffled − human), replicate by replicate.
+
+    Parameters
+    ----------
+    model, human, shuffled : Replicates
+        One metric of the three rows, under the same resampling.
+
+    Returns
+    -------
+    Replicates
+        Shares; NaN where the rows human and shuffled are equal.
+    """
     value = _ratio(shuffled.value - model.value, shuffled.value - human.value)
     return Replicates(
         float(value), _ratio(shuffled.replicates - model.replicates, shuffled.replicates - human.replicates)
@@ -160,7 +208,18 @@ def gap_closed(model: Replicates, human: Replicates, shuffled: Replicates) -> Re
 
 
 def mean_of(several: list[Replicates]) -> Replicates:
-    """Average several numbers, replicate by replicate."""
+    """Average several numbers, replicate by replicate.
+
+    Parameters
+    ----------
+    several : list of Replicates
+        Numbers under the same resampling.
+
+    Returns
+    -------
+    Replicates
+        Their mean.
+    """
     return Replicates(
         float(np.mean([one.value for one in several])), np.mean([one.replicates for one in several], axis=0)
     )

@@ -94,7 +94,20 @@ def best_centres(xy_px: Floats, first: Ints) -> Floats:
 
 
 def neighbour_distance(xy_px: Floats, rank: int) -> float:
-    """Return the mean distance of the points to their `rank`-th nearest point; the point itself is the first."""
+    """Return the mean distance of the points to their `rank`-th nearest point.
+
+    Parameters
+    ----------
+    xy_px : array, shape (N, 2)
+        The points.
+    rank : int
+        1 is the point itself.
+
+    Returns
+    -------
+    float
+        Distance in px.
+    """
     dx, dy = (np.subtract.outer(xy_px[:, axis], xy_px[:, axis]) for axis in (0, 1))
     nearest = np.partition(dx * dx + dy * dy, rank - 1, axis=1)[:, rank - 1]
     return float(np.cumsum(np.sqrt(nearest))[-1]) / len(xy_px)  # summed in order, as the references do

@@ -24,7 +24,20 @@ class _Decision:
 
 
 def kernel(python: Callable[..., Any] | None = None, **options: Any) -> Callable[[Function], Function]:
-    """Decorate a kernel; `options` are those of `numba.njit`, `python` computes the same sooner without compilation."""
+    """Decorate a kernel, which numba compiles at its first call.
+
+    Parameters
+    ----------
+    python : callable, optional
+        Computes the same, sooner where nothing is compiled.
+    **options
+        Those of `numba.njit`.
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
 
     def decorate(function: Function) -> Function:
         _Decision.made = True
@@ -39,7 +52,18 @@ def kernel(python: Callable[..., Any] | None = None, **options: Any) -> Callable
 
 
 def interpret_small(pairs: int) -> bool:
-    """Leave kernels as Python where so few pairs are scored; returns whether they are left so."""
+    """Leave kernels as Python where few pairs are scored, since compilation takes longer than that.
+
+    Parameters
+    ----------
+    pairs : int
+        Number of pairs to score.
+
+    Returns
+    -------
+    bool
+        Whether they are left so; it is decided once per process.
+    """
     if not _Decision.made:
         _Decision.interpreted = pairs <= MOST_INTERPRETED_PAIRS
     return _Decision.interpreted

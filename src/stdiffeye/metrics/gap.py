@@ -96,11 +96,33 @@ class Evaluator:
         return assemble(self._settings, self._humans, keys, {"model": row}, REFERENCES, False, notes)
 
     def crps(self, generated: Iterable[Trial]) -> dict[str, float]:
-        """Return metric → CRPS of a model; `generated` as in `evaluate`."""
+        """Return the CRPS of a model.
+
+        Parameters
+        ----------
+        generated : iterable of Trial
+            As in `evaluate`.
+
+        Returns
+        -------
+        dict of str to float
+            Metric → CRPS.
+        """
         return {name: one.value for name, one in self.evaluate(generated)["model"]["crps"].items()}
 
     def gap_closed(self, generated: Iterable[Trial]) -> dict[str, float]:
-        """Return metric → gap closed, and their "mean"; `generated` as in `evaluate`."""
+        """Return the gap that a model closes.
+
+        Parameters
+        ----------
+        generated : iterable of Trial
+            As in `evaluate`.
+
+        Returns
+        -------
+        dict of str to float
+            Metric → gap closed, and their "mean".
+        """
         return {name: one.value for name, one in self.evaluate(generated).gap_closed["model"]["crps"].items()}
 
 

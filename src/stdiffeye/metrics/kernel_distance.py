@@ -76,7 +76,20 @@ def _many_similarities(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Floats
 
 
 def similarity_by_table(xy_a: Floats, begin_a: int, end_a: int, xy_b: Floats, begin_b: int, end_b: int) -> float:
-    """What `_similarity` computes, from the table of all pairs of fixations."""
+    """What `_similarity` computes, from the table of all pairs of fixations.
+
+    Parameters
+    ----------
+    xy_a, xy_b : array, shape (N, 2)
+        Positions of packed scanpaths.
+    begin_a, end_a, begin_b, end_b : int
+        The two scanpaths in them.
+
+    Returns
+    -------
+    float
+        Sum over all pairs of fixations.
+    """
     one, other = xy_a[begin_a:end_a], xy_b[begin_b:end_b]
     apart = ((one[:, None] - other[None]) ** 2).sum(axis=-1)
     rows, columns = (np.maximum(np.arange(len(path)) - 1, 0) for path in (one, other))

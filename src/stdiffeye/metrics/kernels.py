@@ -32,7 +32,20 @@ _TOP = np.uint64(63)
 
 @kernel(error_model="numpy")
 def warp(a: Floats, b: Floats, want_sum: bool, want_max: bool) -> tuple[float, float]:
-    """Dynamic time warping (sum along the cheapest path) and discrete Fréchet (its bottleneck), px."""
+    """Dynamic time warping (sum along the cheapest path) and discrete Fréchet distance (its bottleneck).
+
+    Parameters
+    ----------
+    a, b : array, shape (n, 2)
+        Two paths, px.
+    want_sum, want_max : bool
+        Which of the two is wanted.
+
+    Returns
+    -------
+    tuple of float
+        Sum and bottleneck in px; only what is wanted is defined.
+    """
     if min(len(a), len(b)) >= LONG:
         return _warp_diagonals(a, b, want_sum, want_max)
     return _warp_rows(a, b)
@@ -121,7 +134,22 @@ def _max_step(d: Floats, now: Floats, last: Floats, before: Floats, low: int, hi
 
 @kernel(error_model="numpy")
 def window_distance(a: Floats, b: Floats, k: int, frobenius: bool) -> float:
-    """Mean over the windows of `b` of the distance to the nearest window of `a`, divided by k; NaN if too short."""
+    """Mean over the windows of `b` of the distance to the nearest window of `a`, divided by k.
+
+    Parameters
+    ----------
+    a, b : array, shape (n, 2)
+        Two paths, px.
+    k : int
+        Fixations in a window.
+    frobenius : bool
+        Distance of windows as one vector; otherwise the sum over fixations.
+
+    Returns
+    -------
+    float
+        Pixels; NaN where either path is shorter than k.
+    """
     n, m = len(a) - k + 1, len(b) - k + 1
     if n < 1 or m < 1:
         return np.nan
@@ -143,7 +171,18 @@ def window_distance(a: Floats, b: Floats, k: int, frobenius: bool) -> float:
 
 @kernel(error_model="numpy")
 def scaled_window_distance(a: Floats, b: Floats) -> tuple[float, float]:
-    """Mean over k = 1 … min(n, m) of the window distance t_k (`sum` kind), and of exp(−t_k)."""
+    """Window distance t_k (`sum` kind) over all window sizes k = 1 … min(n, m).
+
+    Parameters
+    ----------
+    a, b : array, shape (n, 2)
+        Two paths, px.
+
+    Returns
+    -------
+    tuple of float
+        Mean of t_k, and mean of exp(−t_k).
+    """
     n, m = len(a), len(b)
     point = np.empty((m, n))
     for j in range(m):
@@ -178,7 +217,20 @@ def _match_table(pattern: Ints, symbols: int) -> NDArray[np.uint64]:
 
 @kernel()
 def edit_distance(a: Ints, b: Ints, symbols: int) -> int:
-    """Levenshtein distance with unit costs; columns as bit vectors of vertical differences (Hyyrö 2003)."""
+    """Levenshtein distance with unit costs; columns as bit vectors of vertical differences (Hyyrö 2003).
+
+    Parameters
+    ----------
+    a, b : array, shape (n,)
+        Symbols of two strings, from 0.
+    symbols : int
+        Number of different symbols.
+
+    Returns
+    -------
+    int
+        Symbols to insert, delete or replace.
+    """
     if len(a) == 0 or len(b) == 0:
         return max(len(a), len(b))
     matches = _match_table(a, symbols)
@@ -209,7 +261,20 @@ def edit_distance(a: Ints, b: Ints, symbols: int) -> int:
 
 @kernel()
 def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
-    """Length of the longest common subsequence: the zeros of a bit vector, one addition per symbol (Hyyrö 2004)."""
+    """Length of the longest common subsequence: the zeros of a bit vector, one addition per symbol (Hyyrö 2004).
+
+    Parameters
+    ----------
+    a, b : array, shape (n,)
+        Symbols of two strings, from 0.
+    symbols : int
+        Number of different symbols.
+
+    Returns
+    -------
+    int
+        Length of the subsequence.
+    """
     if len(a) == 0 or len(b) == 0:
         return 0
     matches = _match_table(a, symbols)
@@ -231,7 +296,20 @@ def common_subsequence(a: Ints, b: Ints, symbols: int) -> int:
 
 
 def align_by_rows(a: Ints, b: Ints, substitution: Floats) -> float:
-    """What `align` computes, a row at a time in numpy."""
+    """What `align` computes, a row at a time in numpy.
+
+    Parameters
+    ----------
+    a, b : array, shape (n,)
+        Symbols of two strings.
+    substitution : array, shape (S, S)
+        Score of replacing one symbol by another.
+
+    Returns
+    -------
+    float
+        Score of the best alignment.
+    """
     best = np.zeros(len(b) + 1)
     for symbol in a:
         best[1:] = np.maximum.accumulate(np.maximum(best[1:], best[:-1] + substitution[symbol, b]))
@@ -244,6 +322,18 @@ def align(a: Ints, b: Ints, substitution: Floats) -> float:
 
     A substitution that costs (s ≤ 0) is never better than a gap. Each row is therefore only computed between the first
     and the last symbol of `b` that the symbol of `a` gains from. Runs of a symbol share that row's gains.
+
+    Parameters
+    ----------
+    a, b : array, shape (n,)
+        Symbols of two strings, from 0.
+    substitution : array, shape (S, S)
+        Score s of replacing one symbol by another.
+
+    Returns
+    -------
+    float
+        Score of the best alignment.
     """
     m = len(b)
     best = np.zeros(m + 1)

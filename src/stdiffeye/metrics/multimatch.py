@@ -78,7 +78,18 @@ def score(a: PackedScanpaths, b: PackedScanpaths, pairs: Pairs) -> Floats:
 
 
 def saccades(paths: PackedScanpaths) -> Saccades:
-    """Return the saccades of packed scanpaths, computed once per scanpath and not per pair."""
+    """Return the saccades of packed scanpaths, computed once per scanpath and not per pair.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Packed scanpaths.
+
+    Returns
+    -------
+    Saccades
+        Vectors, lengths and angles of all saccades.
+    """
 
     def make() -> Saccades:
         step = np.diff(paths.xy_px, axis=0, append=0.0)
@@ -172,7 +183,15 @@ def _similarities(apart: Floats, cells: int, diagonal_px: float, out: Floats, p:
 
 
 def sort_by_numpy(apart: Floats, cells: int) -> None:
-    """What `_sort_lanes` does, without compilation."""
+    """What `_sort_lanes` does, without compilation.
+
+    Parameters
+    ----------
+    apart : array, shape (n, lanes)
+        Sorted in place, each lane for itself.
+    cells : int
+        Number of rows that count.
+    """
     apart[:cells].sort(axis=0)
 
 

@@ -83,7 +83,19 @@ def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callabl
 
 @kernel(error_model="numpy")
 def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, want_max: bool, out: Floats) -> None:
-    """Dynamic time warping and discrete Fréchet distance."""
+    """Dynamic time warping and discrete Fréchet distance.
+
+    Parameters
+    ----------
+    xy_a, xy_b : array, shape (N, 2)
+        Positions of packed scanpaths.
+    stretch : Stretch
+        Which pairs.
+    want_sum, want_max : bool
+        As in `warp`.
+    out : array, shape (pairs, 2)
+        Filled for these pairs.
+    """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
         one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
@@ -93,7 +105,19 @@ def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, wan
 
 @kernel(error_model="numpy")
 def many_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, k: int, frobenius: bool, out: Floats) -> None:
-    """Time-delay embedding distance with windows of k."""
+    """Time-delay embedding distance with windows of k.
+
+    Parameters
+    ----------
+    xy_a, xy_b : array, shape (N, 2)
+        Positions of packed scanpaths.
+    stretch : Stretch
+        Which pairs.
+    k, frobenius : int, bool
+        As in `window_distance`.
+    out : array, shape (pairs, 1)
+        Filled for these pairs.
+    """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
         one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
@@ -103,7 +127,17 @@ def many_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, k: int, frobenius
 
 @kernel(error_model="numpy")
 def many_scaled_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Floats) -> None:
-    """Scaled time-delay embedding: distance, similarity."""
+    """Scaled time-delay embedding: distance, similarity.
+
+    Parameters
+    ----------
+    xy_a, xy_b : array, shape (N, 2)
+        Positions of packed scanpaths.
+    stretch : Stretch
+        Which pairs.
+    out : array, shape (pairs, 2)
+        Filled for these pairs.
+    """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
         one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
@@ -113,7 +147,19 @@ def many_scaled_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Float
 
 @kernel()
 def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
-    """Levenshtein distance."""
+    """Levenshtein distance.
+
+    Parameters
+    ----------
+    codes_a, codes_b : array, shape (N,)
+        Symbols of packed strings.
+    stretch : Stretch
+        Which pairs.
+    symbols : int
+        Number of different symbols.
+    out : array, shape (pairs, 1)
+        Filled for these pairs.
+    """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
         one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
@@ -125,8 +171,19 @@ def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out
 def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out: Floats) -> None:
     """Longest common subsequence / the longer length, NaN for two empty strings.
 
-    Rounded to single precision as the references do: such fractions often lie on the edge between two bins of KLD,
-    and the last bit decides which one they fall into.
+    Rounded to single precision as the references do: such fractions often lie on the edge between two bins of KLD, and
+    the last bit decides which one they fall into.
+
+    Parameters
+    ----------
+    codes_a, codes_b : array, shape (N,)
+        Symbols of packed strings.
+    stretch : Stretch
+        Which pairs.
+    symbols : int
+        Number of different symbols.
+    out : array, shape (pairs, 1)
+        Filled for these pairs.
     """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
@@ -139,7 +196,21 @@ def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: i
 def many_alignments(
     codes_a: Ints, codes_b: Ints, stretch: Stretch, substitution: Floats, scale: float, out: Floats
 ) -> None:
-    """Alignment score / (scale · the longer length); NaN for two empty strings."""
+    """Alignment score / (scale · the longer length); NaN for two empty strings.
+
+    Parameters
+    ----------
+    codes_a, codes_b : array, shape (N,)
+        Symbols of packed strings.
+    stretch : Stretch
+        Which pairs.
+    substitution : array, shape (S, S)
+        As in `align`.
+    scale : float
+        Score of a perfect match.
+    out : array, shape (pairs, 1)
+        Filled for these pairs.
+    """
     first_a, first_b, a, b, start, stop = stretch
     for p in range(start, stop):
         one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]

@@ -53,21 +53,62 @@ class PackedScanpaths:
         return np.diff(self.first)
 
     def timed(self) -> NDArray[np.bool_]:
-        """Return (P,) which scanpaths have durations."""
+        """Find which scanpaths have durations.
+
+        Returns
+        -------
+        array of bool, shape (P,)
+            True where durations are known.
+        """
         return ~np.isnan(self.duration_ms[self.first[:-1]])
 
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what follows from the scanpaths alone (symbols, saccades), computed once and kept."""
+        """Return what follows from the scanpaths alone (symbols, saccades), computed once and kept.
+
+        Parameters
+        ----------
+        key : hashable
+            What it is, as "saccades".
+        make : callable
+            Computes it.
+
+        Returns
+        -------
+        Any
+            What `make` returned.
+        """
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
 
     def moved_to(self, stimulus: Ints) -> PackedScanpaths:
-        """Return the same scanpaths, assigned to other stimuli."""
+        """Return the same scanpaths, assigned to other stimuli.
+
+        Parameters
+        ----------
+        stimulus : array, shape (P,)
+            The new stimulus of each scanpath.
+
+        Returns
+        -------
+        PackedScanpaths
+            Sharing the arrays of this one.
+        """
         return PackedScanpaths(self.xy_px, self.duration_ms, self.first, stimulus)
 
     def subset(self, which: Ints) -> PackedScanpaths:
-        """Return some of the scanpaths, in the order of `which`."""
+        """Return some of the scanpaths.
+
+        Parameters
+        ----------
+        which : array, shape (p,)
+            Their numbers.
+
+        Returns
+        -------
+        PackedScanpaths
+            In the order of `which`.
+        """
         lengths = self.lengths[which]
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         source = np.arange(first[-1]) + np.repeat(self.first[:-1][which] - first[:-1], lengths)

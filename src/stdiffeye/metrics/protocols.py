@@ -6,9 +6,7 @@ With human scanpaths x_1 … x_I and generated ones y_1 … y_J (the ensemble) o
   `estimator="fair"` leaves the diagonal out, so that the value does not depend on the size of the ensemble.
 * **mean** mean_ij d(x_i, y_j).
 * **best** mean_i min_j d(x_i, y_j), max for similarities.
-* **kld** over all stimuli: histograms of human–human scores (unordered pairs) and of human–generated scores, in 99
-  equal bins between their joint extremes. KL(human ‖ generated + 1e-10), natural logarithm. For MM the mean over its
-  five dimensions.
+* **kld** over all stimuli: see `score_histograms.py`.
 
 Similarities use the same formulas, and larger is better: CRPS_sim = ½ − CRPS(1 − s). CRPS is a proper score only for
 distances of negative type (`negative_type.py`): KTD by construction, the others not in general.
@@ -22,10 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stdiffeye.arrays import Floats, Ints
 from stdiffeye.metrics.pairs import Pairs
@@ -34,8 +31,6 @@ from stdiffeye.metrics.spec import Context, MetricSpec, scores
 
 Estimator = Literal["printed", "fair"]
 PROTOCOLS = ("crps", "mean", "best", "kld")
-BINS = 99
-KLD_FLOOR = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,104 +248,6 @@ def leave_one_out(spec: MetricSpec, humans: Ensemble, estimator: Estimator) -> d
         "best": _scattered(_best_by_human(spec, values[off], a[off]), _runs(a[off])[1], viewers),
     }
     return {protocol: _by_stimulus(value, stimulus, humans.stimuli) for protocol, value in per_viewer.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Histograms:
-    """Histograms of scores per stimulus, from which KLD is computed.
-
-    Attributes
-    ----------
-    counts : ndarray, (2, C, S, 99)
-        Counts of human–human and of human–generated scores, per component of the metric, stimulus and bin.
-    """
-
-    counts: NDArray[Any]
-
-    @property
-    def stimuli(self) -> int:
-        """Number of stimuli with any human–generated score."""
-        return int((self.counts[1].sum(axis=(0, 2)) > 0).sum())
-
-    def kld(self, weights: Floats) -> Floats:
-        """Return (B,) KL(human ‖ generated + 1e-10), mean over components, for (B, S) weights of the stimuli."""
-        return divergence(weights @ self.counts)
-
-
-def divergence(counts: Floats) -> Floats:
-    """Return KL(human ‖ generated + 1e-10), mean over components, for counts (2, C, B, 99): (B,)."""
-    return _kl(counts[0], counts[1]).mean(axis=0)
-
-
-def histograms(spec: MetricSpec, humans: Ensemble, ensembles: Sequence[Ensemble]) -> Histograms:
-    """Count scores for KLD, in bins that both sides share.
-
-    Parameters
-    ----------
-    spec : MetricSpec
-        Which metric.
-    humans : Ensemble
-        The humans compared with themselves.
-    ensembles : sequence of Ensemble
-        Of one system; several (the shuffled humans) are pooled.
-
-    Returns
-    -------
-    Histograms
-        Counts per stimulus.
-    """
-    unordered = humans.cross_pairs.a < humans.cross_pairs.b
-    own_stimulus = humans.cross_stimulus[unordered]
-    other_stimulus = np.concatenate([ensemble.cross_stimulus for ensemble in ensembles])
-    counts = []
-    for name in spec.components or (spec.name,):
-        own = humans.cross[name][unordered]
-        other = np.concatenate([ensemble.cross[name] for ensemble in ensembles])
-        low, high = _extremes(own, other)
-        counts.append(
-            [
-                _counts(values, stimulus, humans.stimuli, low, high)
-                for values, stimulus in ((own, own_stimulus), (other, other_stimulus))
-            ]
-        )
-    return Histograms(np.array(counts).transpose(1, 0, 2, 3))
-
-
-def without_self(humans: Ensemble) -> Ensemble:
-    """Return the humans against the *other* humans: the ensemble of the row `human` for KLD."""
-    off = humans.cross_pairs.a != humans.cross_pairs.b
-    pairs = Pairs(humans.cross_pairs.a[off], humans.cross_pairs.b[off])
-    cross = {name: values[off] for name, values in humans.cross.items()}
-    stimulus = humans.stimulus_of_human
-    return Ensemble(pairs, cross, {}, {}, stimulus, stimulus, humans.stimuli)
-
-
-def _kl(human: Floats, generated: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p = human / human.sum(axis=-1, keepdims=True)
-        q = generated / generated.sum(axis=-1, keepdims=True) + KLD_FLOOR
-        q /= q.sum(axis=-1, keepdims=True)
-        p_log_p = p * np.log(np.where(p > 0, p, 1.0))
-    return np.asarray((p_log_p - p * np.log(q)).sum(axis=-1))
-
-
-def _extremes(*values: Floats) -> tuple[float, float]:
-    every = np.concatenate(values)
-    every = every[~np.isnan(every)]
-    if len(every) == 0:
-        return 0.0, 1.0
-    low, high = float(every.min()), float(every.max())
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def _counts(values: Floats, stimulus: Ints, stimuli: int, low: float, high: float) -> NDArray[Any]:
-    defined = ~np.isnan(values)
-    values, stimulus = values[defined], stimulus[defined]
-    edges = np.linspace(low, high, BINS + 1)
-    bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, BINS - 1)
-    counts = np.bincount(stimulus * BINS + bins, minlength=stimuli * BINS).reshape(stimuli, BINS)
-    # As small as they can be: at a million stimuli these are the largest arrays of an evaluation.
-    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 def _best_by_human(spec: MetricSpec, values: Floats, human: Ints) -> Floats:

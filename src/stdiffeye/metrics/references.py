@@ -23,16 +23,14 @@ from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths
 from stdiffeye.metrics.protocols import (
     Ensemble,
     Estimator,
-    Histograms,
     Series,
     best_of,
     compare,
     crps,
-    histograms,
     leave_one_out,
     mean_pair,
-    without_self,
 )
+from stdiffeye.metrics.score_histograms import Histograms, histograms, without_self
 from stdiffeye.metrics.spec import Context, MetricSpec, with_components
 
 REFERENCES = ("human", "shuffled", "centre")
@@ -107,7 +105,20 @@ class Humans:
         return self._among
 
     def row(self, ensembles: Sequence[PackedScanpaths], chosen: Sequence[MetricSpec] | None = None) -> Row:
-        """Score a system; several ensembles are averaged."""
+        """Score a system; several ensembles are averaged.
+
+        Parameters
+        ----------
+        ensembles : sequence of PackedScanpaths
+            Generated gaze.
+        chosen : sequence of MetricSpec, optional
+            Metrics; by default all of the evaluation.
+
+        Returns
+        -------
+        Row
+            Series and histograms of each metric.
+        """
         chosen = self.chosen if chosen is None else chosen
         needed = with_components(chosen) if "kld" in self.protocols else list(chosen)
         within = "crps" in self.protocols
@@ -122,7 +133,18 @@ class Humans:
         return Row(series, pooled, undefined)
 
     def reference(self, name: str) -> Row:
-        """Return one of the rows human, shuffled, centre."""
+        """Return one of the reference rows.
+
+        Parameters
+        ----------
+        name : {"human", "shuffled", "centre"}
+            Which one.
+
+        Returns
+        -------
+        Row
+            Computed at the first call and kept.
+        """
         if name not in self._kept:
             makers = {"human": self._human, "shuffled": self._shuffled, "centre": self._centre}
             self._kept[name] = makers[name]()

@@ -50,7 +50,18 @@ class Estimate:
     per_stimulus: Floats | None = None
 
     def to_dict(self, keys: list[Key] | None = None) -> dict[str, Any]:
-        """Return plain values as in results.json; with `keys`, (name, task) of the stimuli, also theirs."""
+        """Return plain values as in results.json.
+
+        Parameters
+        ----------
+        keys : list of (name, task), optional
+            The stimuli, where their values are wanted too.
+
+        Returns
+        -------
+        dict
+            NaN becomes None.
+        """
         row: dict[str, Any] = {
             "value": _plain(self.value),
             "low": _plain(self.low),
@@ -98,16 +109,43 @@ class Difference:
     better: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values as in results.json."""
+        """Return plain values as in results.json.
+
+        Returns
+        -------
+        dict
+            NaN becomes None.
+        """
         return {name: _plain(value) for name, value in vars(self).items()}
 
 
 class FurtherTable(Protocol):
-    """What a further table of a result can do."""
+    """What a further table of a result can do, as `stdiffeye.statistics.likelihood` has one."""
 
-    def to_dict(self, per_stimulus: bool = False) -> dict[str, Any]: ...
+    def to_dict(self, per_stimulus: bool = False) -> dict[str, Any]:
+        """Return plain values as in results.json.
 
-    def to_markdown(self) -> str: ...
+        Parameters
+        ----------
+        per_stimulus : bool
+            Include the values of every stimulus.
+
+        Returns
+        -------
+        dict
+            NaN becomes None.
+        """
+        ...
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown.
+
+        Returns
+        -------
+        str
+            The table, with a heading.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +194,22 @@ class Result:
         return self.systems[name]
 
     def value(self, name: str, protocol: str, metric: str) -> float:
-        """Return one number; NaN when the system does not have it."""
+        """Return one number.
+
+        Parameters
+        ----------
+        name : str
+            Name of the system.
+        protocol : str
+            As "crps".
+        metric : str
+            As "DTW".
+
+        Returns
+        -------
+        float
+            NaN where the system does not have it.
+        """
         found = self.systems[name].get(protocol, {}).get(metric)
         return float("nan") if found is None else found.value
 
@@ -169,7 +222,20 @@ class Result:
         return self.to_markdown()
 
     def to_markdown(self, path: str | Path | None = None, intervals: bool = True) -> str:
-        """Return a table per protocol, and write it to `path` if given; best system bold, second underlined."""
+        """Return a table per protocol, best system bold, second underlined.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to write it to as well.
+        intervals : bool
+            Print confidence intervals.
+
+        Returns
+        -------
+        str
+            The tables.
+        """
         from stdiffeye.metrics.tables import markdown
 
         return _out(self._with_likelihood(markdown(self, intervals) if self.systems else ""), path)
@@ -180,13 +246,35 @@ class Result:
         return "\n\n".join(block for block in (words.rstrip("\n"), self.likelihood.to_markdown() + "\n") if block)
 
     def to_latex(self, path: str | Path | None = None) -> str:
-        """Return LaTeX in the paper's layout (booktabs, multirow), and write it to `path` if given."""
+        """Return LaTeX in the paper's layout (booktabs, multirow).
+
+        Parameters
+        ----------
+        path : path, optional
+            File to write it to as well.
+
+        Returns
+        -------
+        str
+            The tables.
+        """
         from stdiffeye.metrics.tables import latex
 
         return _out(latex(self), path)
 
     def to_dict(self, per_stimulus: bool = False) -> dict[str, Any]:
-        """Return plain values as in results.json."""
+        """Return plain values as in results.json.
+
+        Parameters
+        ----------
+        per_stimulus : bool
+            Include the values of every stimulus.
+
+        Returns
+        -------
+        dict
+            NaN becomes None.
+        """
         keys = self.stimuli if per_stimulus else None
         return ({} if self.likelihood is None else {"likelihood": self.likelihood.to_dict(per_stimulus)}) | {
             "systems": _dicts(self.systems, keys),
@@ -201,7 +289,20 @@ class Result:
         }
 
     def save(self, path: str | Path, per_stimulus: bool = False) -> list[Path]:
-        """Write JSON to `path` and tables beside it (.md; .tex and .csv of scanpath metrics); returns all files."""
+        """Write JSON, and tables beside it.
+
+        Parameters
+        ----------
+        path : path
+            JSON file to write.
+        per_stimulus : bool
+            Include the values of every stimulus.
+
+        Returns
+        -------
+        list of Path
+            The JSON file, then .md, and .tex and .csv where there are scanpath metrics.
+        """
         path = Path(path)
         markdown, latex, table = (path.with_suffix(suffix) for suffix in (".md", ".tex", ".csv"))
         self.to_json(path, per_stimulus)
@@ -213,11 +314,30 @@ class Result:
         return [path, markdown, latex, table]
 
     def to_json(self, path: str | Path, per_stimulus: bool = False) -> None:
-        """Write results.json; undefined numbers are null, absent ones absent."""
+        """Write results.json; undefined numbers are null, absent ones absent.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        per_stimulus : bool
+            Include the values of every stimulus.
+        """
         write_json(path, self.to_dict(per_stimulus))
 
     def save_clusters(self, path: str | Path) -> None:
-        """Write the clusters of SS as JSON, to be given to a later evaluation."""
+        """Write the clusters of SS as JSON, to be given to a later evaluation.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+
+        Raises
+        ------
+        InputError
+            When no metric used clusters.
+        """
         from stdiffeye.metrics.clusters import write_clusters
 
         if not self.centres_px:
@@ -225,7 +345,18 @@ class Result:
         write_clusters(path, self.stimuli, self.centres_px)
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """Return one line per system, protocol and metric, and write them to `path` if given."""
+        """Return one line per system, protocol and metric.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to write it to as well.
+
+        Returns
+        -------
+        str
+            The table.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["system", "protocol", "metric", "value", "low", "high", "n", "undefined", "gap_closed"])

@@ -29,7 +29,21 @@ italics are references. A gap closed is stated where its interval is narrower th
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One system of one results file."""
+    """One system of one results file.
+
+    Attributes
+    ----------
+    name : str
+        The system.
+    file : str
+        Results file that it stands in.
+    crps : dict of str to Estimate
+        Metric → CRPS.
+    gap : Estimate, optional
+        Mean gap closed; None for a reference.
+    reference : bool
+        Whether it is a reference row: human, shuffled or centre.
+    """
 
     name: str
     file: str

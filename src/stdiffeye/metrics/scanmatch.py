@@ -49,7 +49,13 @@ def score(a: PackedScanpaths, b: PackedScanpaths, pairs: Pairs, timed: bool = Fa
 
 @functools.cache
 def substitution_scores() -> Floats:
-    """Return (cells, cells) substitution scores: 3.5 − distance of the cells."""
+    """Return the substitution scores: 3.5 − distance of the cells.
+
+    Returns
+    -------
+    array, shape (cells, cells)
+        In steps of the grid.
+    """
     row, column = np.divmod(np.arange(COLUMNS * ROWS), COLUMNS)
     return THRESHOLD - np.hypot(row[:, None] - row, column[:, None] - column)
 

@@ -73,7 +73,23 @@ class EvaluationSettings:
             raise InputError(f"replicates must be ≥ 0 and shuffles ≥ 1, got {self.replicates} and {self.shuffles}")
 
     def specs(self, semantics: bool) -> list[MetricSpec]:
-        """Return the chosen metrics; by default all that the mode and the given files allow."""
+        """Return the chosen metrics; by default all that the mode and the given files allow.
+
+        Parameters
+        ----------
+        semantics : bool
+            Whether there are semantic maps.
+
+        Returns
+        -------
+        list of MetricSpec
+            In the order of the tables.
+
+        Raises
+        ------
+        InputError
+            When a chosen metric cannot be computed.
+        """
         if self.metrics is not None:
             chosen = specs(self.metrics)
             wanting = [spec.name for spec in chosen if spec.needs_semantics and not semantics]
@@ -91,7 +107,18 @@ class EvaluationSettings:
         ]
 
     def pooled(self, metric: str) -> bool:
-        """Return whether a metric is averaged over the pairs of all stimuli."""
+        """Tell whether a metric is averaged over the pairs of all stimuli.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        bool
+            False where it is averaged over stimuli.
+        """
         if self.compat == "scandiff":
             return METRICS[metric].group in POOLED_BY_SCANDIFF
         return self.average == "pooled"

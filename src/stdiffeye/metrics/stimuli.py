@@ -166,7 +166,22 @@ def to_paths(groups: Mapping[Key, Sequence[Trial]], keys: Sequence[Key], reading
 
 
 def check_size(human: PackedScanpaths, generated: PackedScanpaths, stimuli: int, name: str) -> None:
-    """Raise an `InputError` before anything is computed if the pairs would not fit in memory or take hours."""
+    """Refuse, before anything is computed, what would not fit in memory or take hours.
+
+    Parameters
+    ----------
+    human, generated : PackedScanpaths
+        The gaze to compare.
+    stimuli : int
+        Number of stimuli.
+    name : str
+        The system's name, for the message.
+
+    Raises
+    ------
+    InputError
+        When there are too many pairs, or too long paths.
+    """
     viewers, samples = (np.bincount(side.stimulus, minlength=stimuli).astype(float) for side in (human, generated))
     points, others = (np.bincount(side.stimulus, side.lengths, minlength=stimuli) for side in (human, generated))
     cells = float((points * others + others**2 + points**2).sum())

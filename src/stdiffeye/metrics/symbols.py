@@ -36,20 +36,55 @@ class Symbols:
     first: Ints
 
     def repeated(self, times: Ints) -> Symbols:
-        """Return the strings with each symbol repeated as often as given; strings may become empty."""
+        """Repeat each symbol.
+
+        Parameters
+        ----------
+        times : array, shape (n,)
+            How often; 0 drops a symbol.
+
+        Returns
+        -------
+        Symbols
+            Strings, which may be empty.
+        """
         ends = np.concatenate([[0], np.cumsum(times)]).astype(np.int64)
         return Symbols(np.repeat(self.codes, times), ends[self.first])
 
 
 def together(a: Symbols, b: Symbols) -> tuple[Ints, Ints, int]:
-    """Renumber both sides' codes from 0; returns both and the number of different symbols."""
+    """Renumber both sides' codes from 0.
+
+    Parameters
+    ----------
+    a, b : Symbols
+        Strings of both sides.
+
+    Returns
+    -------
+    tuple
+        Codes of a, codes of b, and the number of different symbols.
+    """
     different, dense = np.unique(np.concatenate([a.codes, b.codes]), return_inverse=True)
     dense = dense.astype(np.int64)
     return dense[: len(a.codes)], dense[len(a.codes) :], max(1, len(different))
 
 
 def row_and_column(paths: PackedScanpaths, columns: int, rows: int) -> Symbols:
-    """Return two symbols per fixation, row (counted from below) then column, on whole-pixel steps."""
+    """Return two symbols per fixation, row (counted from below) then column, on whole-pixel steps.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Packed scanpaths.
+    columns, rows : int
+        Size of the grid.
+
+    Returns
+    -------
+    Symbols
+        One string per scanpath.
+    """
     width, height = (int(side) for side in EVALUATION_FRAME.size_px)
     whole = paths.xy_px.astype(np.int64)
     codes = np.empty(2 * len(whole), dtype=np.int64)
@@ -59,43 +94,130 @@ def row_and_column(paths: PackedScanpaths, columns: int, rows: int) -> Symbols:
 
 
 def square_grid(paths: PackedScanpaths, cells: int) -> Symbols:
-    """Return one symbol per fixation on a cells × cells grid of whole-pixel steps."""
+    """Return one symbol per fixation on a square grid of whole-pixel steps.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Packed scanpaths.
+    cells : int
+        The grid has cells × cells cells.
+
+    Returns
+    -------
+    Symbols
+        One string per scanpath.
+    """
     width, height = (int(side) for side in EVALUATION_FRAME.size_px)
     whole = paths.xy_px.astype(np.int64)
     return Symbols(whole[:, 0] // (width // cells) + whole[:, 1] // (height // cells) * cells, paths.first)
 
 
 def clamped_grid(paths: PackedScanpaths, columns: int, rows: int) -> Symbols:
-    """Return one symbol per fixation, row · columns + column; fixations outside the frame go to its edge."""
+    """Return one symbol per fixation, row · columns + column; fixations outside the frame go to its edge.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Packed scanpaths.
+    columns, rows : int
+        Size of the grid.
+
+    Returns
+    -------
+    Symbols
+        One string per scanpath.
+    """
     inside = np.clip(paths.xy_px, 0, EVALUATION_FRAME.size_px - 1)
     cell = (inside // (EVALUATION_FRAME.size_px / [columns, rows])).astype(np.int64)
     return Symbols(cell[:, 1] * columns + cell[:, 0], paths.first)
 
 
 def first_fixations(paths: PackedScanpaths, most: int) -> tuple[Ints, Ints]:
-    """Return which fixations are among the first `most` of their scanpath, and where the cut scanpaths begin."""
+    """Cut scanpaths after their first fixations.
+
+    Parameters
+    ----------
+    paths : PackedScanpaths
+        Packed scanpaths.
+    most : int
+        Fixations that are kept of each.
+
+    Returns
+    -------
+    tuple of array
+        Numbers of the kept fixations; where each cut scanpath begins among them, (P + 1,).
+    """
     number = np.arange(len(paths.xy_px)) - np.repeat(paths.first[:-1], paths.lengths)
     first = np.concatenate([[0], np.cumsum(np.minimum(paths.lengths, most))]).astype(np.int64)
     return np.flatnonzero(number < most), first
 
 
 def nearest_centre(xy_px: Floats, centres_px: Floats) -> Ints:
-    """Return (N,) the number of the nearest cluster centre of (N, 2) positions; of equals the first."""
+    """Assign positions to the nearest cluster centre; of equals to the first.
+
+    Parameters
+    ----------
+    xy_px : array, shape (N, 2)
+        Positions.
+    centres_px : array, shape (C, 2)
+        Centres.
+
+    Returns
+    -------
+    array, shape (N,)
+        Number of the centre.
+    """
     return np.asarray(((xy_px[:, None] - centres_px[None]) ** 2).sum(axis=-1).argmin(axis=1), dtype=np.int64)
 
 
 def class_under(xy_px: Floats, semantic: NDArray[np.integer[Any]]) -> Ints:
-    """Return (N,) the class of the semantic map (320, 512) under each position, the edge's class outside."""
+    """Return the class under each position; outside of the map that of its edge.
+
+    Parameters
+    ----------
+    xy_px : array, shape (N, 2)
+        Positions in the 512×384 frame.
+    semantic : array, shape (320, 512)
+        Class of each pixel.
+
+    Returns
+    -------
+    array, shape (N,)
+        Classes.
+    """
     scale = np.array([SEMANTIC_SHAPE[1], SEMANTIC_SHAPE[0]]) / EVALUATION_FRAME.size_px
     column, row = np.clip((xy_px * scale).astype(np.int64), 0, [SEMANTIC_SHAPE[1] - 1, SEMANTIC_SHAPE[0] - 1]).T
     return np.asarray(semantic[row, column], dtype=np.int64)
 
 
 def repeats_rounded(duration_ms: Floats) -> Ints:
-    """Return how often ScanMatch repeats a symbol: whole milliseconds / 50, halves to even; 0 where unknown."""
+    """Return how often ScanMatch repeats a symbol: whole milliseconds / 50, halves to even.
+
+    Parameters
+    ----------
+    duration_ms : array, shape (N,)
+        Durations, NaN where unknown.
+
+    Returns
+    -------
+    array, shape (N,)
+        Counts; 0 where unknown.
+    """
     return np.round(np.trunc(np.nan_to_num(duration_ms)) / TIME_BIN_MS).astype(np.int64)
 
 
 def repeats_floored(duration_ms: Floats) -> Ints:
-    """Return how often Sequence Score repeats a letter: duration / 50, rounded down; 0 where unknown."""
+    """Return how often Sequence Score repeats a letter: duration / 50, rounded down.
+
+    Parameters
+    ----------
+    duration_ms : array, shape (N,)
+        Durations, NaN where unknown.
+
+    Returns
+    -------
+    array, shape (N,)
+        Counts; 0 where unknown.
+    """
     return (np.nan_to_num(duration_ms) / TIME_BIN_MS).astype(np.int64)

@@ -52,13 +52,37 @@ def _decidable(one: Estimate) -> bool:
 
 
 def columns(result: Result, protocol: str) -> list[str]:
-    """Return the metrics that any system has under a protocol, in the order of the settings."""
+    """Return the metrics that any system has under a protocol, in the order of the settings.
+
+    Parameters
+    ----------
+    result : Result
+        Result of an evaluation.
+    protocol : str
+        As "crps".
+
+    Returns
+    -------
+    list of str
+        Names of metrics.
+    """
     present = {metric for rows in result.systems.values() for metric in rows.get(protocol, {})}
     return [metric for metric in result.settings["metrics"] if metric in present]
 
 
 def protocols(result: Result) -> list[str]:
-    """Return the protocols under which any system has a number."""
+    """Return the protocols under which any system has a number.
+
+    Parameters
+    ----------
+    result : Result
+        Result of an evaluation.
+
+    Returns
+    -------
+    list of str
+        In the order of the settings.
+    """
     return [protocol for protocol in result.settings["protocols"] if columns(result, protocol)]
 
 
@@ -91,7 +115,18 @@ def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
 
 
 def text(result: Result) -> str:
-    """Return a plain table per protocol, then gap closed, comparisons and notes, for the terminal."""
+    """Return a plain table per protocol, then gap closed, comparisons and notes, for the terminal.
+
+    Parameters
+    ----------
+    result : Result
+        Result of an evaluation.
+
+    Returns
+    -------
+    str
+        Lines of text.
+    """
     blocks = [_head(result)]
     for protocol in protocols(result):
         rows = [[PROTOCOL_TITLES[protocol], *(_title(metric, protocol) for metric in columns(result, protocol))]]
@@ -103,7 +138,20 @@ def text(result: Result) -> str:
 
 
 def markdown(result: Result, intervals: bool = True) -> str:
-    """Return a Markdown table per protocol; best in bold, second underlined."""
+    """Return a Markdown table per protocol; best in bold, second underlined.
+
+    Parameters
+    ----------
+    result : Result
+        Result of an evaluation.
+    intervals : bool
+        Print confidence intervals.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
     blocks = [_head(result)]
     for protocol in protocols(result):
         titles = [PROTOCOL_TITLES[protocol], *(_title(metric, protocol) for metric in columns(result, protocol))]
@@ -118,7 +166,18 @@ def markdown(result: Result, intervals: bool = True) -> str:
 
 
 def latex(result: Result) -> str:
-    """Return a LaTeX table per protocol in the paper's layout: Comparison | Method | metrics."""
+    """Return a LaTeX table per protocol in the paper's layout: Comparison | Method | metrics.
+
+    Parameters
+    ----------
+    result : Result
+        Result of an evaluation.
+
+    Returns
+    -------
+    str
+        LaTeX, which needs booktabs and multirow.
+    """
     return "\n".join(_latex_table(result, protocol) for protocol in protocols(result))
 
 

@@ -71,6 +71,8 @@ def paragraph(text: str, kind: str = "") -> str:
 def table(rows: Sequence[Mapping[str, Any]], digits: Mapping[str, int] | None = None) -> str:
     """Rows as a table; the columns are the keys of all rows, and columns of words stand to the left.
 
+    Examples
+    --------
     >>> print(table([{"viewer": "a<b", "rms": 0.12345}], {"rms": 3}))  # doctest: +ELLIPSIS
     <div class="wide"><table>...<td class="word">a&lt;b</td><td>0.123</td>...
     """

@@ -73,10 +73,14 @@ def sampled_log_density(
 
     Parameters
     ----------
-    xy : (n, 2) samples of the next fixation, in [0, 1] of the picture.
-    picture_density : (rows, columns) of any grid, sum 1; None where the system has none.
-    shape : rows and columns of the result.
-    aspect : width of the picture over its height.
+    xy
+        (n, 2) samples of the next fixation, in [0, 1] of the picture.
+    picture_density
+        (rows, columns) of any grid, sum 1; None where the system has none.
+    shape
+        Rows and columns of the result.
+    aspect
+        Width of the picture over its height.
     """
     pooled = kernel_density(xy, shape, config.bandwidth, aspect)
     if picture_density is not None:

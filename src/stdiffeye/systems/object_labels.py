@@ -50,9 +50,12 @@ class ObjectLabels:
 
     Parameters
     ----------
-    stores : those of the batches, whose search targets are certain.
-    split : targets of its trials alone are used.
-    file : a detector's boxes; "" for none.
+    stores
+        Those of the batches, whose search targets are certain.
+    split
+        Targets of its trials alone are used.
+    file
+        A detector's boxes; "" for none.
     """
 
     def __init__(self, stores: Sequence[Store], split: str, file: str = "") -> None:
@@ -123,7 +126,8 @@ def object_maps(boxes: Sequence[ObjectBox], crop: Floats32, flip: bool) -> Float
 
     Parameters
     ----------
-    crop : left, top, width and height, shares of the picture (of its mirror image where `flip` says so).
+    crop
+        Left, top, width and height, shares of the picture (of its mirror image where `flip` says so).
     """
     maps = np.zeros((OBJECTS, *GRID), dtype=np.float32)
     rows, columns = GRID
@@ -148,8 +152,10 @@ def object_losses(logits: Tensor, labels: Tensor, labelled: Tensor, random: Step
 
     Parameters
     ----------
-    logits, labels : (P, 80, N).
-    labelled : (P, 80) the categories that the labels cover.
+    logits, labels
+        (P, 80, N).
+    labelled
+        (P, 80) the categories that the labels cover.
 
     Reference
     ---------

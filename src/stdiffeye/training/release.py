@@ -13,7 +13,25 @@ from stdiffeye.training.run import ENCODER_FILE, RUN_FILE, read_run, weights_fil
 
 
 def export(run: str | Path, out: str | Path) -> Path:
-    """Write the best weights of every trained stage of `run` to the folder `out`, as float16."""
+    """Write the best weights of every trained stage of a run, as float16.
+
+    Parameters
+    ----------
+    run : path
+        Folder of the run.
+    out : path
+        Folder to write.
+
+    Returns
+    -------
+    Path
+        `out`, which `load` takes.
+
+    Raises
+    ------
+    InputError
+        When the run has no weights yet.
+    """
     run, out = Path(run), Path(out)
     stages = read_run(run).build()
     written = 0

@@ -68,21 +68,50 @@ def train(
     tensorboard: bool = False,
     quiet: bool = False,
 ) -> Path:
-    """Train a preset on stores; returns the run's folder.
+    """Train a preset on stores.
 
     Parameters
     ----------
-    preset : name or YAML file.
-    changes : `key=value`, as `train.scanpath.steps=500`.
-    resume : go on with the run in `out`; its own configuration is used, with `changes`.
-    minutes : budget of training, shared among the stages by their `share`; steps end it earlier. Validation is not
-              counted; what a resumed run trained before is.
-    cpu_time : minutes of the processor instead of the clock, for fair comparisons on a busy machine.
-    only : train this stage alone ("scanpath", "trajectory").
-    start_from : a run or shipped model whose weights the stages begin with (default: the preset's own); data sets new
-        to it are added to its own.
-    left_out : a file of `duplicates`: near-duplicates of held-out pictures, which are not trained on.
-    cache : where pictures' features are kept.
+    preset : str
+        Name or YAML file.
+    stores : sequence of paths
+        Stores that `prepare` made.
+    out : path
+        Folder of the run.
+    changes : iterable of str
+        `key=value`, as `train.scanpath.steps=500`.
+    resume : bool
+        Go on with the run in `out`; its own configuration is used, with `changes`.
+    minutes : float, optional
+        Budget of training, shared among the stages by their `share`; steps end it earlier. Validation is not counted;
+        what a resumed run trained before is.
+    cpu_time : bool
+        Minutes of the processor instead of the clock, for fair comparisons on a busy machine.
+    only : str, optional
+        Train this stage alone ("scanpath", "trajectory").
+    start_from : path or str, optional
+        A run or shipped model whose weights the stages begin with (default: the preset's own); data sets new to it are
+        added to its own.
+    left_out : path, optional
+        A file of `duplicates`: near-duplicates of held-out pictures, which are not trained on.
+    cache : path, optional
+        Where pictures' features are kept.
+    device : str
+        Where torch computes: "cpu", "cuda", or "auto" for a graphics card where there is one.
+    tensorboard : bool
+        Write the log for TensorBoard too.
+    quiet : bool
+        Show no progress.
+
+    Returns
+    -------
+    Path
+        The run's folder, which `load` takes.
+
+    Raises
+    ------
+    InputError
+        When there is no such preset, store, key or stage, or `out` holds a run that is not to be resumed.
     """
     out = Path(out)
     opened = leave_out((Store.open(path) for path in stores), left_out)

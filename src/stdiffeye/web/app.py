@@ -38,8 +38,10 @@ def make_app(
 
     Parameters
     ----------
-    model : a loaded model, a shipped one's name or a run's folder; None for the shipped one that fits the task.
-    hosts : how requests may call the server; by default as on loopback.
+    model
+        A loaded model, a shipped one's name or a run's folder; None for the shipped one that fits the task.
+    hosts
+        How requests may call the server; by default as on loopback.
     """
     limits = limits or Limits()
     worker = Worker(limits.queue, limits.results, limits.keep_s, limits.kept_bytes)

@@ -58,8 +58,10 @@ class Hosts:
 
     Parameters
     ----------
-    names : names in lower case.
-    loopback_only : of plain addresses only those of this machine; otherwise any, since no name points elsewhere then.
+    names
+        Names in lower case.
+    loopback_only
+        Of plain addresses only those of this machine; otherwise any, since no name points elsewhere then.
     """
 
     names: frozenset[str] = frozenset({"localhost"})
@@ -79,8 +81,10 @@ class Guard:
 
     Parameters
     ----------
-    upload_bytes : largest body.
-    hosts : what the Host header may hold.
+    upload_bytes
+        Largest body.
+    hosts
+        What the Host header may hold.
     """
 
     def __init__(self, app: ASGIApp, upload_bytes: int, hosts: Hosts) -> None:

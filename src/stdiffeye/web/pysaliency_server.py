@@ -32,8 +32,10 @@ def make_pysaliency_app(model: Model, limits: Limits | None = None, hosts: Hosts
 
     Parameters
     ----------
-    model : a loaded model.
-    hosts : how requests may call the server; by default as on loopback.
+    model
+        A loaded model.
+    hosts
+        How requests may call the server; by default as on loopback.
     """
     limits = limits or Limits(megapixels=MEGAPIXELS)
     app = FastAPI(title="ST-DiffEye", version=__version__, description=ABOUT, docs_url=None, redoc_url=None)

@@ -36,11 +36,18 @@ def serve(
 
     Parameters
     ----------
-    port : 0 for any that is free; the address is printed.
-    host : loopback by default; anything else can be reached from other machines, and is warned of.
-    model : a shipped model or a run's folder; None for the shipped ones.
-    pysaliency : a shipped model or a run's folder, whose densities are served by pysaliency's HTTP protocol; no page.
-    names : names that browsers may call the server by, besides its address and this machine's name.
+    port : int
+        0 for any that is free; the address is printed.
+    host : str
+        Loopback by default; anything else can be reached from other machines, and is warned of.
+    model : str or path, optional
+        A shipped model or a run's folder; None for the shipped ones.
+    limits : Limits, optional
+        What a visitor may use; by default those of `Limits`.
+    pysaliency : str or path, optional
+        A shipped model or a run's folder, whose densities are served by pysaliency's HTTP protocol; no page.
+    names : sequence of str
+        Names that browsers may call the server by, besides its address and this machine's name.
     """
     try:
         import uvicorn

@@ -89,8 +89,10 @@ class Worker:
 
     Parameters
     ----------
-    waiting : jobs that may wait behind the running one.
-    results, kept_bytes : finished jobs that are kept and what they may hold, each for at most `keep_s` seconds.
+    waiting
+        Jobs that may wait behind the running one.
+    results, kept_bytes
+        Finished jobs that are kept and what they may hold, each for at most `keep_s` seconds.
     """
 
     def __init__(self, waiting: int, results: int, keep_s: float, kept_bytes: int) -> None:

@@ -144,9 +144,11 @@ class TrajectoryStage(TrainableSystem):
 
         Parameters
         ----------
-        precision_deg : the tracker's precision, root mean square of sample-to-sample steps in degrees;
-            None samples one as varied as viewers and calibrations are.
-        holes : whether there may be more time between fixations than saccades take, which eyes spend resting.
+        precision_deg
+            The tracker's precision, root mean square of sample-to-sample steps in degrees; None samples one as varied
+            as viewers and calibrations are.
+        holes
+            Whether there may be more time between fixations than saccades take, which eyes spend resting.
         """
         # One at a time: no padding, and what a trajectory is does not depend on those beside it.
         return [

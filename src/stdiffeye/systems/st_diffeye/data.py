@@ -70,7 +70,8 @@ class TokenBatches:
 
     Attributes
     ----------
-    notes : what a run must say of its data, such as that they were synthesised.
+    notes
+        What a run must say of its data, such as that they were synthesised.
     """
 
     def __init__(self, system: STDiffEye, sources: Sources, split: str, plan: BatchPlan, augment: bool) -> None:
