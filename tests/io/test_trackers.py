@@ -72,9 +72,20 @@ def test_gazebase_is_degrees_on_its_own_screen(tmp_path):
     (one,) = read_recording(gazebase(tmp_path / "S_1001_S1_FXS.csv"))
     assert (one.subject, one.details, one.rate_hz) == ("1001", {"session": 1, "task": "FXS"}, 1000)
     assert one.frame.px_per_degree == pytest.approx(34.03, abs=0.01)
-    degrees = np.degrees(np.arctan((one.left_px[0] - [840, 525]) * [474 / 1680, 297 / 1050] / 550))
+    mm = (one.left_px[0] - [840, 525]) * [474 / 1680, 297 / 1050] + [0, 36]
+    degrees = np.degrees(np.arctan(mm / 550))
     np.testing.assert_allclose(degrees, (gaze(1000)[1][0] - SCREEN.centre_px) / 40, atol=1e-3)
     assert np.flatnonzero(np.isnan(one.left_px).any(axis=1)).tolist() == [13]
+
+
+def test_gazebase_columns_come_in_any_order_and_its_screen_ends_where_the_set_says(tmp_path):
+    file = tmp_path / "S_1001_S1_TEX.csv"
+    edges = [(-23.31, 11.56), (23.31, -18.54), (0.0, -3.745)]
+    rows = [f"{n},{x},{y},0,1200,1,NaN,NaN" for n, (x, y) in enumerate(edges)]
+    file.write_text("\n".join(["n,x,y,val,dP,lab,xT,yT", *rows]) + "\n")
+    (one,) = read_recording(file)
+    np.testing.assert_allclose(one.left_px, [[0, 0], [1680, 1050], [840, 525]], atol=1)
+    np.testing.assert_array_equal(one.left_pupil, [1200] * 3)
 
 
 def test_a_folder_of_all_trackers_becomes_scanpaths(tmp_path):
