@@ -60,6 +60,15 @@ def test_an_oscillation_after_a_saccade_is_found():
     assert 15 <= found.oscillations[0, 1] - found.oscillations[0, 0] <= 45
 
 
+def test_a_saccade_that_only_slows_down_has_no_oscillation():
+    share = np.clip((np.arange(1000) - 500) / 60, 0, 1)
+    x = 200 + 300 * (10 * share**3 - 15 * share**4 + 6 * share**5)
+    xy = np.stack([x, np.full(1000, 300.0)], axis=1) + np.random.default_rng(0).normal(0, 0.02, (1000, 2))
+    found = find_saccades(xy, 1000, 34)
+    assert len(found.saccades) == 1
+    assert len(found.oscillations) == 0
+
+
 def test_blinks_come_from_the_tracker_or_from_losses():
     xy = np.array(recorded().left_px)
     xy[400:520] = np.nan
