@@ -111,7 +111,9 @@ def test_a_table_needs_its_columns_and_screen(tmp_path):
 def test_data_quality_is_told_per_trial_viewer_and_file(tmp_path, capsys):
     blocks = [made_block(1000, "a.png"), made_block(9000, "b.png", lost=True)]
     said = "!CAL VALIDATION HV9 R RIGHT  GOOD ERROR 0.41 avg. 0.64 max  OFFSET 0.35 deg. 12.5,9.6 pix."
-    blocks[0] = replace(blocks[0], messages=(Message(10.0, said), *blocks[0].messages))
+    target = "VALIDATE R POINT 0  RIGHT  at 512,384  OFFSET 0.64 deg.  20.7,7.9 pix."
+    told = (Message(10.0, said), Message(10.0, target))
+    blocks[0] = replace(blocks[0], messages=(*told, *blocks[0].messages))
     write_asc(tmp_path / "ann.asc", blocks)
     write_asc(tmp_path / "bob.asc", [made_block(1000, "a.png")])
     assert run("fixations", tmp_path / "ann.asc", tmp_path / "bob.asc", "--out", tmp_path / "out", *QUIET) == 0
@@ -126,10 +128,13 @@ def test_data_quality_is_told_per_trial_viewer_and_file(tmp_path, capsys):
     assert (first["dropped"], second["dropped"]) == (None, "every sample lost")
     assert first["effective_rate_hz"] == pytest.approx(1000, abs=1)
     assert (first["validation_mean_deg"], third["validation_mean_deg"]) == (0.41, None)
+    (validation,) = quality["validations"]
+    assert (validation["file"], validation["points"][0]["offset_x_px"]) == ("ann.asc", 20.7)
     assert first["rms_s2s_deg"] > 0
     assert second["rms_s2s_deg"] is None
     page = (tmp_path / "out" / "quality.html").read_text()
     assert "every sample lost" in page
+    assert "Targets (+) and gaze on them" in page
     assert "http" not in page.replace("http-equiv", "")
     events = (tmp_path / "out" / "events.csv").read_text().splitlines()
     assert events[0].startswith("name,task,subject,event,eye,onset_ms,duration_ms,x_px,y_px")
@@ -180,7 +185,7 @@ def test_a_report_of_quality_beside_the_gaze_is_passed_over(tmp_path, capsys):
 
 BAD = {
     "nothing given": ((), "no recording given"),
-    "all lost": (("lost.asc",), "no trial is good enough: of 1, 1 every sample lost"),
+    "all lost": (("lost.asc",), "no trial is good enough: of 1, 1 every sample lost; every rule is a flag"),
     "no such file": (("none.asc",), "none.asc does not exist"),
     "garbage": (("garbage.asc",), "garbage.asc is binary, not an EyeLink ASC file"),
     "wrong kind": (("text.txt",), "is not a table"),

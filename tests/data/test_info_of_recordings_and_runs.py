@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from stdiffeye.cli import main
-from stdiffeye.data.description import info
+from stdiffeye.cli.info import _bars
+from stdiffeye.data.description import Histogram, info
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
 from stdiffeye.gaze.recording import Message, Recording
@@ -54,3 +55,20 @@ def test_runs_and_models_are_described(tmp_path):
         info(tmp_path)
     with pytest.raises(InputError, match="no data set or model has that name"):
         info("nothing-of-the-kind")
+
+
+SHOWN = {
+    "one value": ([2.17], "2.17 s"),
+    "equal counts": (np.array([5, 5, 5]), "5 s"),
+    "a power of ten": (np.linspace(0, 11500, 200), "11,500 s"),
+    "one value beyond equal ones": ([3.0] * 200 + [5.0], "5 s"),
+    "an outlier": ([*np.linspace(1, 2, 1000), 90.0], "2 s, largest 90"),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_a_histogram_has_a_range_that_people_read(case):
+    values, ends = SHOWN[case]
+    histogram = Histogram.of("x", "s", np.asarray(values))
+    assert sum(histogram.counts) == len(values)
+    assert _bars(histogram).endswith(f" {ends}")

@@ -11,7 +11,7 @@ from stdiffeye.gaze.drift import DriftTarget, drift_corrected
 from stdiffeye.gaze.precision import precision_of
 from stdiffeye.gaze.recording import Message, Recording
 from stdiffeye.gaze.samples import Samples
-from stdiffeye.gaze.validations import validation_for, validations_in
+from stdiffeye.gaze.validations import ValidationPoint, validation_for, validations_in
 
 FRAME = Frame(1000, 800, 20)
 STILL = Scanpath([[500, 400]], FRAME, [2000], [0])
@@ -50,6 +50,19 @@ def test_losses_gaps_and_unknown_scales_do_not_pass_for_noise():
     assert broken.rms_s2s_deg == pytest.approx(whole.rms_s2s_deg, rel=0.03)
     assert precision_of(Samples(time, xy, 1000, Frame(1000, 800)), STILL) is None
     assert precision_of(Samples(time[:3], xy[:3], 1000, FRAME), STILL) is None
+
+
+def test_the_targets_of_a_validation_are_read_and_summed_up_where_nothing_else_does():
+    texts = [
+        (1, "!CAL VALIDATION HV9 LR LEFT  GOOD ERROR 0.41 avg. 0.64 max  OFFSET 0.35 deg. 12.5,9.6 pix."),
+        (1, "VALIDATE LR POINT 0  LEFT  at 960,540  OFFSET 0.48 deg.  20.7,7.9 pix."),
+        (1, "VALIDATE LR 4POINT 1 RIGHT  at 960,92  OFFSET 0.50 deg.  5.9,-23.1 pix."),
+        (1, "VALIDATE LR 4POINT 2 RIGHT  at 960,988  OFFSET 0.30 deg.  10.7,6.4 pix."),
+    ]
+    left, right = validations_in(Message(float(at), text) for at, text in texts)
+    assert (left.mean_deg, left.verdict, [point.number for point in left.points]) == (0.41, "GOOD", [0])
+    assert (right.eye, right.kind, right.verdict, right.mean_deg, right.max_deg) == ("right", "", "", 0.4, 0.5)
+    assert right.points[0] == ValidationPoint(1, 960, 92, 0.5, 5.9, -23.1)
 
 
 def test_a_trial_has_the_last_validation_before_it():

@@ -64,10 +64,7 @@ def _show(described: Info) -> None:
 
 
 def _counted(counts: dict[str, int]) -> list[str]:
-    return [
-        f"{name} × {count:,}" if "#" in name or len(counts) >= 5 else f"{name} {count:,}"
-        for name, count in counts.items()
-    ]
+    return [f"{name} × {count:,}" for name, count in counts.items()]
 
 
 def _words(key: str, value: Any) -> str:
@@ -79,8 +76,15 @@ def _words(key: str, value: Any) -> str:
 
 
 def _bars(histogram: Histogram) -> str:
+    unit = f" {histogram.unit}" if histogram.unit else ""
+    if len(histogram.counts) == 1:
+        return f"{histogram.label:<24}{_number(histogram.largest)}{unit}"
     most = max(histogram.counts)
     bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // most)] for count in histogram.counts)
-    unit = f" {histogram.unit}" if histogram.unit else ""
-    beyond = f" (last bar: up to {histogram.largest:.4g})" if histogram.largest > histogram.high else ""
-    return f"{histogram.label:<24}{histogram.low:.4g} {bars} {histogram.high:.4g}{unit}{beyond}"
+    beyond = f", largest {_number(histogram.largest)}" if histogram.largest > 1.01 * histogram.high else ""
+    return f"{histogram.label:<24}{_number(histogram.low)} {bars} {_number(histogram.high)}{unit}{beyond}"
+
+
+def _number(value: float) -> str:
+    """At most four digits, never as a power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

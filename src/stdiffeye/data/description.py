@@ -43,18 +43,22 @@ class Histogram:
     def of(cls, label: str, unit: str, values: NDArray[Any]) -> Histogram | None:
         """Of the finite values, up to the 99th percentile so that one outlier does not hide the rest.
 
-        Counts have bins of whole numbers, so that none is empty because no count can fall into it.
+        Counts have bins of whole numbers, so that none is empty because no count can fall into it. Values that are all
+        the same have one bin.
         """
         finite = np.asarray(values, np.float64)
         finite = finite[np.isfinite(finite)]
         if len(finite) == 0:
             return None
         low, high, largest = float(finite.min()), float(np.percentile(finite, 99)), float(finite.max())
+        high = high if high > low else largest
         if np.issubdtype(np.asarray(values).dtype, np.integer):
             wide = max(1, int(np.ceil((high - low + 1) / BINS)))
             bins = max(1, int(np.ceil((np.ceil(high) - low + 1) / wide)))
             edges = low - 0.5 + wide * np.arange(bins + 1)
             high = float(edges[-1] - 0.5)
+        elif low == largest:
+            edges = np.array([low, np.nextafter(low, np.inf)])
         else:
             low, high = _nice(low, high)
             edges = np.linspace(low, high, BINS + 1)
@@ -64,7 +68,6 @@ class Histogram:
 
 def _nice(low: float, high: float) -> tuple[float, float]:
     """A range of round ends around the one given: from 0 where that is near, in steps of 1, 2 or 5 times ten."""
-    high = high if high > low else low + 1
     rough = (high - low) / BINS
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next(one for one in (1, 2, 5, 10) if one * power >= rough)

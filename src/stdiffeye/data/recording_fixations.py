@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stdiffeye.data.clean import CleaningSettings, clean
-from stdiffeye.data.recording_quality import RecordingQuality, TrialQuality
+from stdiffeye.data.recording_quality import RecordingQuality
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import GazeList, Trial
 from stdiffeye.gaze.eye_movements import eye_movements
@@ -18,6 +18,8 @@ from stdiffeye.gaze.samples import RawTrial
 from stdiffeye.io.trial_files import ReadingOptions, find_recordings, read_raw_trials
 from stdiffeye.progress import track
 from stdiffeye.pseudonyms import pseudonym
+
+HINT = "every rule is a flag, such as --max-missing 0.5"
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def fixations(
             trials += [] if trial is None else [trial]
     if not trials:
         reasons = ", ".join(f"{count} {reason}" for reason, count in report.dropped.most_common())
-        raise InputError(f"no trial is good enough: of {report.total}, {reasons}")
+        raise InputError(f"no trial is good enough: of {report.total}, {reasons}; {HINT}")
     return replace(found, trials=GazeList(trials))
 
 
@@ -108,7 +110,7 @@ def _taken(raw: RawTrial, file: str, settings: CleaningSettings, found: Fixation
     before = Counter(found.report.dropped)
     trial = clean(raw, settings, found.report)
     dropped = next(iter(found.report.dropped - before), None)
-    found.quality.trials.append(TrialQuality.of(raw, trial, file, dropped, settings))
+    found.quality.add(raw, trial, file, dropped, settings)
     if trial is not None:
         words = {"name": trial.name, "task": trial.task, "subject": trial.subject}
         events = eye_movements(raw.recording, trial.scanpath, settings.eye)

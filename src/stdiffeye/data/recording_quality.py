@@ -21,7 +21,7 @@ from stdiffeye.gaze import Trial
 from stdiffeye.gaze.precision import precision_of
 from stdiffeye.gaze.quality import Quality, QualityReport
 from stdiffeye.gaze.samples import RawTrial, Samples
-from stdiffeye.gaze.validations import validation_for
+from stdiffeye.gaze.validations import Validation, validation_for
 
 MEDIANS = ("rms_s2s_deg", "rms_s2s_resampled_deg", "sd_deg", "bcea_deg2", "drift_deg")
 DIGITS = 5
@@ -101,11 +101,20 @@ class TrialQuality:
 
 @dataclass(frozen=True)
 class RecordingQuality:
-    """Data quality of all trials, the counts of the gate, and the rate that trials were resampled to."""
+    """Data quality of all trials, the counts of the gate, the rate that trials were resampled to, and validations."""
 
     trials: list[TrialQuality] = field(default_factory=list)
     report: QualityReport = field(default_factory=QualityReport)
     resampled_hz: float = 240.0
+    validations: dict[tuple[str, float, str], Validation] = field(default_factory=dict)
+    """File, time and eye → validation, each once however many trials it was in force for."""
+
+    def add(
+        self, raw: RawTrial, trial: Trial | None, file: str, dropped: str | None, settings: CleaningSettings
+    ) -> None:
+        """Take in one trial: the raw one, and what cleaning made of it (None when it was dropped)."""
+        self.trials.append(TrialQuality.of(raw, trial, file, dropped, settings))
+        self.validations.update({(file, one.time_ms, one.eye): one for one in raw.validations})
 
     def by(self, key: str) -> list[dict[str, Any]]:
         """A row per viewer (`"subject"`) or file (`"file"`), in the order in which they come."""
@@ -117,12 +126,13 @@ class RecordingQuality:
         return _summary(self.trials)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values: the counts of the gate, then overall, files, viewers and trials."""
+        """JSON values: the counts of the gate, then overall, files, viewers, validations and trials."""
         return self.report.as_dict() | {
             "resampled_hz": self.resampled_hz,
             "overall": self.overall(),
             "files": self.by("file"),
             "viewers": self.by("subject"),
+            "validations": [{"file": key[0]} | one.as_dict() for key, one in self.validations.items()],
             "trials": [asdict(one) for one in self.trials],
         }
 

@@ -27,7 +27,9 @@ p { margin: .3rem 0 .8rem; max-width: 48rem; }
 .soft, footer { color: var(--soft); font-size: .9rem; }
 section { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 1rem;
   margin: 1.1rem 0; }
-.wide { overflow-x: auto; max-height: 32rem; overflow-y: auto; }
+.wide { overflow-x: auto; max-height: 32rem; overflow-y: auto; scrollbar-width: thin;
+  background: linear-gradient(to left, var(--panel) 40%, transparent) right / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--line), transparent) right / 1rem 100% no-repeat scroll; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { position: sticky; top: 0; background: var(--panel); color: var(--soft); font-weight: 600; white-space: normal;

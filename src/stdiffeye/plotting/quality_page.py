@@ -40,6 +40,19 @@ DIGITS = {
     "drift (deg)": 2,
 }
 PLOTTED = {"missing_share": "lost (%)", "rms_s2s_deg": "RMS-S2S (deg)", "validation_mean_deg": "validation (deg)"}
+VALIDATION_COLUMNS = {
+    "file": "file",
+    "time_ms": "at (s of the tracker)",
+    "eye": "eye",
+    "kind": "targets",
+    "verdict": "verdict",
+    "mean_deg": "mean (deg)",
+    "max_deg": "max (deg)",
+    "offset_deg": "offset (deg)",
+}
+VALIDATION_DIGITS = {"at (s of the tracker)": 1, "mean (deg)": 2, "max (deg)": 2, "offset (deg)": 2}
+UNITS = {"_deg_s": "deg/s", "_deg": "deg", "_ms": "ms"}
+MOST_VALIDATIONS, VALIDATION_COLUMNS_DRAWN = 6, 3
 DEFINITIONS = (
     "RMS-S2S is the root mean square of the steps from sample to sample. SD is the square root of the variances of x "
     "and y together. BCEA is the area of the ellipse that holds 68 % of the samples. All three are measured within "
@@ -73,10 +86,11 @@ def quality_page(quality: Mapping[str, Any], title: str = "Data quality") -> str
             section("Overall", facts(_known(_shown(quality["overall"])), DIGITS), *_figures(quality["viewers"])),
             section("Viewers", _rows(quality["viewers"])),
             section("Files", _rows(quality["files"])),
+            *_validations(quality.get("validations", [])),
             section("Trials", _rows(quality["trials"])),
             section(
                 "Rules",
-                facts({key.replace("_", " "): value for key, value in quality["thresholds"].items()}),
+                facts({_rule(key): value for key, value in quality["thresholds"].items()}),
                 *([table(dropped)] if dropped else [paragraph("No trial was dropped.")]),
             ),
             section("Definitions", *(paragraph(text) for text in DEFINITIONS)),
@@ -88,6 +102,14 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> str:
     shown = [_shown(row) for row in rows]
     known = [key for key in dict.fromkeys(key for row in shown for key in row) if any(row.get(key) for row in shown)]
     return table([{key: row.get(key) for key in known} for row in shown], DIGITS)
+
+
+def _rule(key: str) -> str:
+    """The name of a threshold with its unit in brackets."""
+    for suffix, unit in UNITS.items():
+        if key.endswith(suffix):
+            return f"{key.removesuffix(suffix).replace('_', ' ')} ({unit})"
+    return key.replace("_", " ")
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,3 +143,38 @@ def _figures(viewers: Sequence[Mapping[str, Any]]) -> list[str]:
             ax.set_xlabel(label)
         png = png_bytes(made)
     return ['<div style="max-width: 46rem">' + figure(png, "A dot per viewer; the line is the median.") + "</div>"]
+
+
+def _validations(validations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A table of all validations, and a drawing of the targets of the first ones."""
+    if not validations:
+        return []
+    rows = [
+        {label: row[key] / 1000 if key == "time_ms" else row[key] for key, label in VALIDATION_COLUMNS.items()}
+        for row in validations
+    ]
+    with_targets = [row for row in validations if row["points"]]
+    parts = [table(rows, VALIDATION_DIGITS)]
+    if with_targets:
+        drawn = with_targets[:MOST_VALIDATIONS]
+        few = f" {len(drawn)} of {len(with_targets)} validations are drawn." if len(drawn) < len(with_targets) else ""
+        caption = f"Targets (+) and gaze on them (dots), in px of the screen.{few}"
+        parts.append('<div style="max-width: 60rem">' + figure(_targets(drawn), caption) + "</div>")
+    return [section("Validations", *parts)]
+
+
+def _targets(validations: Sequence[Mapping[str, Any]]) -> bytes:
+    columns = min(len(validations), VALIDATION_COLUMNS_DRAWN)
+    rows = -(-len(validations) // columns)
+    with style():
+        made = new_figure(3.2 * columns, 2.6 * rows)
+        for number, one in enumerate(validations, start=1):
+            ax = made.add_subplot(rows, columns, number)
+            at = np.array([[point["x_px"], point["y_px"]] for point in one["points"]])
+            off = np.array([[point["offset_x_px"], point["offset_y_px"]] for point in one["points"]])
+            ax.plot(*at.T, "+", color="black", markersize=8)
+            ax.plot(*(at + off).T, "o", alpha=0.7, markersize=4)
+            ax.set_title(f"{one['eye']} eye, mean {one['mean_deg']:.2f} deg", fontsize=8)
+            ax.set_aspect("equal")
+            ax.invert_yaxis()
+        return png_bytes(made)
