@@ -112,7 +112,21 @@ class RecordingQuality:
     def add(
         self, raw: RawTrial, trial: Trial | None, file: str, dropped: str | None, settings: CleaningSettings
     ) -> None:
-        """Take in one trial: the raw one, and what cleaning made of it (None when it was dropped)."""
+        """Take in one trial.
+
+        Parameters
+        ----------
+        raw : RawTrial
+            As it was recorded.
+        trial : Trial or None
+            What cleaning made of it; None when it was dropped.
+        file : str
+            Where it is from.
+        dropped : str or None
+            Why it was dropped.
+        settings : CleaningSettings
+            Those that it was cleaned with.
+        """
         self.trials.append(TrialQuality.of(raw, trial, file, dropped, settings))
         self.validations.update({(file, one.time_ms, one.eye): one for one in raw.validations})
 
