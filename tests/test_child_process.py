@@ -19,10 +19,16 @@ from stdiffeye.errors import InputError
 def refuse(request):
     raise InputError("no such file")
 
+def spin(request):
+    while True:
+        pass
+
 answer_requests({
     "echo": lambda request: request,
     "crash": lambda request: os.kill(os.getpid(), signal.SIGSEGV),
-    "hang": lambda request: time.sleep(60),
+    "hang": lambda request: time.sleep(600),
+    "spin": spin,
+    "wait": lambda request: time.sleep(1) or "done",
     "greed": lambda request: np.ones(1 << 28).sum(),
     "refuse": refuse,
     "print": lambda request: print("words of a library") or 1,
@@ -55,12 +61,22 @@ def test_values_and_arrays_come_back_as_they_went(child):
 
 @pytest.mark.parametrize(
     ("task", "seconds", "message"),
-    [("crash", 60, "crashed"), ("hang", 0.5, "took too long"), ("greed", 60, "too much memory")],
+    [
+        ("crash", 60, "crashed"),
+        ("hang", 0.05, "took too long"),
+        ("spin", 0.3, "took too long"),
+        ("greed", 60, "too much memory"),
+    ],
 )
 def test_what_ends_or_exceeds_the_child_is_an_error_and_the_next_request_is_answered(child, task, seconds, message):
     with pytest.raises(ChildTrouble, match=message):
         ask(child, task, seconds)
     assert ask(child, "echo", a=1) == {"a": 1}
+
+
+def test_a_child_that_has_to_wait_for_its_turn_is_not_ended(child):
+    """A second of sleep stands for a busy machine: the limit counts the processor's time."""
+    assert ask(child, "wait", 0.5) == "done"
 
 
 def test_an_input_error_of_the_child_is_one_here(child):

@@ -26,8 +26,11 @@ from stdiffeye.errors import InputError
 Handler = Callable[[dict[str, Any]], Any]
 
 GIGABYTE = 1 << 30
-SECONDS_TO_START = 120.0
+SECONDS_TO_START = 30.0
 SECONDS_BETWEEN_LOOKS = 0.2
+PATIENCE = 10.0
+"""Seconds of the clock per second of the processor: on a busy machine a child waits without being stuck."""
+TIMES = slice(11, 15)  # of /proc/PID/stat after the name: user and system, of the process and of ended children
 LARGEST_ANSWER = 16 * GIGABYTE
 ARRAY_KINDS = "biufc"
 # Threads of the linear algebra library would each reserve address space.
@@ -69,7 +72,7 @@ class ChildProcess:
         task
             Which handler of the child.
         seconds
-            After which the child is ended.
+            Of the processor, after which the child is ended; ten times as long by the clock.
         extra_bytes
             Memory that the child may take beyond what it has.
         between
@@ -87,7 +90,7 @@ class ChildProcess:
             assert process.stdin is not None
             try:
                 _send(process.stdin, {"task": task, "request": request, "extra_bytes": extra_bytes})
-                answer = _Reader(process).message(time.monotonic() + seconds, between)
+                answer = _Reader(process).message(seconds, between)
             except BaseException:
                 self.end()
                 raise
@@ -123,18 +126,20 @@ class ChildProcess:
                 env={**os.environ, **SURROUNDINGS},
                 bufsize=0,
             )
-            _Reader(self._process).message(time.monotonic() + SECONDS_TO_START)
+            _Reader(self._process).message(SECONDS_TO_START)
         return self._process
 
 
 class _Reader:
-    """Reads one message of a child, with an eye on the clock."""
+    """Reads one message of a child, with an eye on the time that it takes."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
         self.process, self.pipe = process, process.stdout
 
-    def message(self, until: float, between: Callable[[], None] | None = None) -> dict[str, Any]:
+    def message(self, seconds: float, between: Callable[[], None] | None = None) -> dict[str, Any]:
+        spent_before, until = processor_seconds(self.process.pid), time.monotonic() + PATIENCE * seconds
+
         def exactly(count: int) -> bytes:
             if count > LARGEST_ANSWER:
                 raise ChildTrouble("its answer makes no sense")
@@ -143,7 +148,8 @@ class _Reader:
                 while not _readable(self.pipe):
                     if between is not None:
                         between()
-                    if time.monotonic() > until:
+                    spent = processor_seconds(self.process.pid) - spent_before
+                    if spent > seconds or time.monotonic() > until:
                         raise ChildTrouble("it took too long")
                 piece = self.pipe.read(min(count - len(found), 1 << 20))
                 if not piece:
@@ -152,6 +158,26 @@ class _Reader:
             return bytes(found)
 
         return _received(exactly)
+
+
+def processor_seconds(process: int) -> float:
+    """Seconds of the processor that a process and its children have taken; the clock's where nobody can tell."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()  # after the name, which may hold anything
+    except OSError:
+        return time.monotonic()
+    own = sum(map(int, fields[TIMES])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(map(processor_seconds, running_children(process)))
+
+
+def running_children(process: int) -> list[int]:
+    """Numbers of the processes that a process has started and that still run; none where nobody can tell."""
+    try:
+        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
 
 
 def _readable(pipe: IO[bytes]) -> bool:
