@@ -16,10 +16,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from stdiffeye.border import LONGEST_REASON
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write, disk_full
 
 CHECKSUM = "sha256"
+LENGTH_BYTES = 8
 
 
 def write_weights(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> None:
@@ -29,6 +31,7 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     with atomic_write(path) as temporary:
         try:
             save_file(plain, temporary, metadata)
+            _order_header(temporary)
         except SafetensorError as error:
             raise disk_full(path, " ".join(str(error).split())) from None
 
@@ -47,7 +50,9 @@ def read_weights(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             metadata = dict(file.metadata() or {})
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
     except (SafetensorError, ValueError, OSError) as error:
-        raise InputError(f"{path} is damaged or no file of weights ({' '.join(str(error).split())})") from None
+        raise InputError(
+            f"{path} is damaged or no file of weights ({' '.join(str(error).split())[:LONGEST_REASON]})"
+        ) from None
     expected = metadata.pop(CHECKSUM, None)
     if expected is not None and expected != weights_sha256(tensors, metadata):
         raise InputError(f"{path} is damaged: its checksum is wrong; copy the file again, or train it again")
@@ -55,6 +60,18 @@ def read_weights(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise InputError(f"{path} holds NaN or infinity in {name}: no gaze can come of it; train it again")
     return tensors, metadata
+
+
+def _order_header(path: Path) -> None:
+    """Sort what the header says: the library writes it in any order, and the same weights must be the same bytes."""
+    with path.open("r+b") as file:
+        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+        header = json.loads(file.read(length))
+        header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+        ordered = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+        if len(ordered) <= length:
+            file.seek(LENGTH_BYTES)
+            file.write(ordered.ljust(length))
 
 
 def has_checksum(path: Path) -> bool:
