@@ -216,7 +216,9 @@ def read_json(path: str | Path) -> Any:
     """Read JSON, with the file's name in the error."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InputError(f"{path} is not JSON that can be read: it is nested too deeply") from None
+    except ValueError as error:  # also text that is not UTF-8, and integers of thousands of digits
         raise InputError(f"{path} is not JSON: {error}") from None
 
 

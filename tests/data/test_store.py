@@ -16,7 +16,7 @@ from safetensors.numpy import load_file
 
 from stdiffeye.data.preparation import prepare
 from stdiffeye.data.read import read_trials
-from stdiffeye.data.store import Store
+from stdiffeye.data.store import Store, manifest_checksum
 from stdiffeye.data.tensor_file import Pieces, map_tensors, write_tensors
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.index import fixation_index
@@ -202,3 +202,13 @@ def test_a_damaged_tensor_file_is_refused(tmp_path, content, message):
     (tmp_path / "t.safetensors").write_bytes(content)
     with pytest.raises(InputError, match=message):
         map_tensors(tmp_path / "t.safetensors")
+
+
+@pytest.mark.parametrize("word", ["../secret.png", "/etc/secret.png", "a\\..\\..\\secret.png", "C:\\secret.png"])
+def test_a_store_of_somebody_else_names_no_picture_outside_its_folder(osie, tmp_path, word):
+    copied = shutil.copytree(osie.path, tmp_path / "store")
+    info = json.loads((copied / "store.json").read_text())
+    info["words"]["picture"][0] = word
+    (copied / "store.json").write_text(json.dumps(info | {"manifest_sha256": manifest_checksum(info)}))
+    with pytest.raises(InputError, match="names a picture outside its pictures' folder"):
+        Store.open(copied)

@@ -91,8 +91,10 @@ def test_coco_has_outlines_in_pieces_and_boxes(tmp_path):
         ([1], "holds list, expected an object"),
         ({}, "names no area"),
         ({"areas": [{"name": "a"}]}, "needs 'box', 'polygon' or 'mask'"),
-        ({"areas": [{"box": [0, 0, 1, 1]}]}, "is not a file of areas: KeyError 'name'"),
-        ({"areas": [{"name": "a", "box": [0, 0, 1]}]}, "is not a file of areas: TypeError"),
+        ({"areas": [{"mask": "../secret.png"}]}, "names a mask outside its folder"),
+        ({"areas": [{"mask": "/etc/secret.png"}]}, "names a mask outside its folder"),
+        ({"areas": [{"box": [0, 0, 1, 1]}]}, "cannot be read \\(KeyError: 'name'"),
+        ({"areas": [{"name": "a", "box": [0, 0, 1]}]}, "cannot be read \\(TypeError"),
     ],
 )
 def test_a_file_without_areas_is_refused_in_words(tmp_path, content, message):

@@ -16,15 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from stdiffeye.benchmark import fuzz_own_files as own
 from stdiffeye.encoders.picture import load_picture
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
 from stdiffeye.gaze.recording import Event, Message, Recording
+from stdiffeye.io.area_files import read_areas
 from stdiffeye.io.descriptions import describe
 from stdiffeye.io.eyelink_asc_write import write_asc
 from stdiffeye.io.gaze_files import read_gaze, write_gaze
 from stdiffeye.io.lund2013 import read_lund2013
 from stdiffeye.io.predictions import is_prediction_file, read_predictions
 from stdiffeye.io.recordings import read_recording
+from stdiffeye.metrics.clusters import read_clusters
 
 SCREEN = Frame(1024, 768, 35.0)
 
@@ -199,4 +202,12 @@ READERS: dict[str, FuzzedReader] = {
     "matlab": FuzzedReader("case_labelled_MN.mat", read_lund2013, _mat),
     "description": FuzzedReader("case.yaml", describe, _yaml),
     "picture": FuzzedReader("case.png", load_picture, _pictures),
+    "bids": FuzzedReader("case.tsv.gz", own.bids_reader(".tsv.gz"), own.bids_seeds(_recording(), ".tsv.gz")),
+    "sidecar": FuzzedReader("case.json", own.bids_reader(".json"), own.bids_seeds(_recording(), ".json")),
+    "store": FuzzedReader("case.json", own.read_signed_store, own.store_seeds(_recording())),
+    "weights": FuzzedReader("case.safetensors", own.read_weight_file, own.weight_seeds),
+    "preset": FuzzedReader("case.yaml", own.read_preset, own.preset_seeds),
+    "areas": FuzzedReader("case.json", read_areas, own.area_seeds),
+    "clusters": FuzzedReader("case.json", lambda path: read_clusters(path, [("0.jpg", "")]), own.cluster_seeds),
+    "results": FuzzedReader("case.json", own.read_results, own.result_seeds(_trials())),
 }

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -82,8 +83,7 @@ def kill_verbs(study: MadeStudy, verbs: Verbs, count: int, seed: int = 0, quiet:
     rng = np.random.default_rng(seed)
     reports = {name: KillReport(name) for name in VICTIMS}
     whole: dict[str, tuple[dict[str, str], float]] = {}
-    with temporary_folder(study.folder) as folder:
-        os.environ["TMPDIR"] = str(folder)
+    with temporary_folder(study.folder) as folder, _temporary_files_in(folder):
         for number in track(range(count), "killing", quiet=quiet):
             name = list(VICTIMS)[number % len(VICTIMS)]
             if name not in whole:
@@ -94,6 +94,19 @@ def kill_verbs(study: MadeStudy, verbs: Verbs, count: int, seed: int = 0, quiet:
             out = folder / f"{name}-{number}"
             _one(reports[name], VICTIMS[name](study, out), out, verbs, whole[name], rng)
     return list(reports.values())
+
+
+@contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """What killed processes leave there goes with the folder."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop("TMPDIR")
+        if before is not None:
+            os.environ["TMPDIR"] = before
 
 
 def _one(

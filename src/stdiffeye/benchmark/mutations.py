@@ -1,4 +1,4 @@
-"""Damaged files, made from whole ones: by bytes, by words of the text, and by the grammar of JSON."""
+"""Damaged files, made from whole ones: by bytes, by words of the text, and by the grammar of JSON, YAML and tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import yaml
 
 Random = np.random.Generator
 Mutation = Callable[[bytes, Random, list[bytes]], bytes]
@@ -22,11 +23,12 @@ WORDS = (
     ".", "-", "+", "1,5", "0x10", "1_000", "START", "END", "MSG", "n/a",
 )  # fmt: skip
 DEEP = 5000
+SAFETENSORS_START = 8
 
 
 def mutated(data: bytes, rng: Random, others: list[bytes]) -> bytes:
     """One damaged copy."""
-    kinds: tuple[Mutation, ...] = (_bytes, _bytes, _words, _json, _cut, _spliced, _nested)
+    kinds: tuple[Mutation, ...] = (_bytes, _bytes, _words, _tree, _cells, _cut, _spliced, _nested)
     if data[:2] == b"\x1f\x8b" and rng.random() < 0.7:
         return gzip.compress(mutated(gzip.decompress(data), rng, []), 1)
     return kinds[int(rng.integers(len(kinds)))](data, rng, others)
@@ -80,15 +82,48 @@ def _nested(data: bytes, rng: Random, others: list[bytes]) -> bytes:
     return b"[" + mark * int(rng.integers(1, DEEP))
 
 
-def _json(data: bytes, rng: Random, others: list[bytes]) -> bytes:
-    """Values of a JSON text replaced by values of another kind."""
+def _tree(data: bytes, rng: Random, others: list[bytes]) -> bytes:
+    """Values of JSON or YAML replaced by values of another kind; of safetensors, values of their header."""
+    start = data.find(b"{", 0, SAFETENSORS_START + 1)
+    if start == SAFETENSORS_START:
+        length = int.from_bytes(data[:start], "little")
+        header = _tree(data[start : start + length], rng, others)
+        return len(header).to_bytes(start, "little") + header + data[start + length :]
     try:
-        tree = json.loads(data)
+        tree, written = json.loads(data), json.dumps
     except ValueError:
-        return _words(data, rng, others)
+        try:
+            tree, written = yaml.safe_load(data), yaml.safe_dump
+        except (ValueError, yaml.YAMLError):
+            return _words(data, rng, others)
+        if not isinstance(tree, dict):
+            return _words(data, rng, others)
     for _ in range(int(rng.integers(1, 4))):
         tree = _changed(tree, rng)
-    return json.dumps(tree).encode()
+    return str(written(tree)).encode(errors="surrogatepass")
+
+
+def _cells(data: bytes, rng: Random, others: list[bytes]) -> bytes:
+    """Columns and rows of a table taken away, repeated or exchanged."""
+    mark = next((one for one in (b"\t", b";", b",") if one in data.partition(b"\n")[0]), None)
+    if mark is None or b"\0" in data:
+        return _bytes(data, rng, others)
+    rows = [line.split(mark) for line in data.split(b"\n")]
+    for _ in range(int(rng.integers(1, 4))):
+        one, other = (int(number) for number in rng.integers(max(1, *map(len, rows)), size=2))
+        row = int(rng.integers(len(rows)))
+        match int(rng.integers(5)):
+            case 0:
+                rows = [cells[:one] + cells[one + 1 :] for cells in rows]
+            case 1:
+                rows = [cells[: one + 1] + cells[one:] for cells in rows]
+            case 2:
+                rows = [[cells[other], *cells] if other < len(cells) else cells for cells in rows]
+            case 3:
+                rows[row] = rows[int(rng.integers(len(rows)))]
+            case _:
+                rows = rows[:row] + rows[row + 1 :] or rows
+    return b"\n".join(mark.join(cells) for cells in rows)
 
 
 def _changed(tree: Any, rng: Random) -> Any:

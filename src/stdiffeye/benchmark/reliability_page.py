@@ -8,13 +8,15 @@ from typing import Any
 from stdiffeye.benchmark.model_report import markdown_table
 
 Rows = Sequence[Mapping[str, Any]]
+FUZZ_FAILURES = ("foreign", "crashes", "hangs")
+KILL_FAILURES = ("failed", "different", "leftovers")
 
 HEAD = """# Reliability
 
 Laboratories run this on data that cannot be recorded again. These are attacks on it, made by one command:
 
 ```shell
-python benchmarks/reliability.py --minutes {minutes:g} --kills {kills} --out docs/reliability.md
+python benchmarks/reliability.py --minutes {minutes:g} --kills {kills} --flips {flips}
 ```
 
 What a failure is stands above each table. All of them must be zero. [SECURITY.md](https://github.com/stdiffeye/stdiffeye/blob/main/SECURITY.md)
@@ -22,8 +24,9 @@ says what is protected against, and how to report what is not.
 """
 FUZZ = """## Damaged files
 
-Every reader gets mutated and cut files, for {minutes:g} minutes each. It may read a file or refuse it in one sentence
-under 300 characters. A foreign exception, a crash or more than ten seconds is a failure.
+Every reader gets damaged files: bytes changed, files cut and joined, values of JSON, YAML and tables exchanged. Each
+reader has {minutes:g} minutes of the processor here; `--minutes` takes more. It may read a file, or refuse it in one
+sentence under 300 characters. A foreign exception, a crash or more than ten seconds of the processor is a failure.
 """
 KILLS = """## Killed commands
 
@@ -42,6 +45,14 @@ when to try again. Anything else is wrong.
 """
 
 
+def failures(parts: Mapping[str, Any]) -> int:
+    """How much went wrong in the sections that are there; all of it must be zero."""
+    bad = sum(row[key] for row in parts.get("fuzz", ()) for key in FUZZ_FAILURES)
+    bad += sum(row[key] for row in parts.get("kills", ()) for key in KILL_FAILURES)
+    bad += sum(row["silent"] for row in parts.get("flips", ()))
+    return int(bad + parts.get("load", {"wrong": 0})["wrong"])
+
+
 def page(parts: Mapping[str, Any]) -> str:
     """The whole page; `parts` holds `settings`, `fuzz`, `kills`, `flips` and `load` as JSON values."""
     settings = parts["settings"]
@@ -52,16 +63,17 @@ def page(parts: Mapping[str, Any]) -> str:
 
 
 def _fuzz(rows: Rows) -> str:
-    table = [["reader", "cases", "read", "refused", "failures", "longest (s)", "memory (MB)"]]
+    table = [["reader", "minutes", "cases", "read", "refused", "failures", "longest (s)", "memory (MB)"]]
     for row in rows:
-        failures = row["foreign"] + row["crashes"] + row["hangs"]
+        failed = sum(row[key] for key in FUZZ_FAILURES)
         table.append(
-            [row["reader"], f"{row['cases']:,}", f"{row['taken']:,}", f"{row['refused']:,}", str(failures)]
+            [row["reader"], f"{row['minutes']:.1f}"]
+            + [f"{row['cases']:,}", f"{row['taken']:,}", f"{row['refused']:,}", str(failed)]
             + [f"{row['longest_s']:.1f}", f"{row['memory_mb']:.0f}"]
         )
     totals = [sum(row[key] for row in rows) for key in ("cases", "taken", "refused")]
-    failed = sum(row[key] for row in rows for key in ("foreign", "crashes", "hangs"))
-    table.append(["all", *(f"{total:,}" for total in totals), str(failed), "", ""])
+    minutes = f"{sum(row['minutes'] for row in rows):.1f}"
+    table.append(["all", minutes, *(f"{total:,}" for total in totals), str(failures({"fuzz": rows})), "", ""])
     return markdown_table(table) + "\n"
 
 

@@ -18,10 +18,10 @@ from tyro.conf import Positional
 @dataclass
 class FuzzArgs:
     readers: Positional[tuple[str, ...]] = ()
-    """json, csv, parquet, hdf5, predictions, npz, asc, edf, table, exports, core, neon, matlab, description, picture;
-    all by default."""
+    """json, csv, parquet, hdf5, predictions, npz, asc, edf, table, exports, core, neon, matlab, description, picture,
+    bids, sidecar, store, weights, preset, areas, clusters, results; all by default."""
     minutes: float = 1.0
-    """Minutes per reader."""
+    """Minutes of the processor per reader."""
     seed: int = 0
     """The same seed makes the same files."""
     out: Path = Path("fuzz")

@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from stdiffeye.errors import InputError
+from stdiffeye.yaml_files import read_yaml
 
 RUN_FILE, CARD_FILE = "run.yaml", "card.md"
 WEIGHTS = ".safetensors"
@@ -36,10 +35,7 @@ def run_facts(folder: Path) -> dict[str, Any]:
     InputError
         When its run.yaml cannot be read.
     """
-    try:
-        settings = yaml.safe_load((folder / RUN_FILE).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{folder / RUN_FILE} cannot be read: {str(error).splitlines()[0]}") from None
+    settings = read_yaml(folder / RUN_FILE)
     if not isinstance(settings, dict):
         raise InputError(f"{folder / RUN_FILE} is not the configuration of a run")
     weights = sorted(folder.rglob(f"*{WEIGHTS}"))
@@ -79,7 +75,7 @@ def _parameters(file: Path) -> int:
             header = json.loads(opened.read(length))
             shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
             return sum(_product(shape) for shape in shapes)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{file} is damaged: its header cannot be read") from None
 
 

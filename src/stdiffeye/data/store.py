@@ -18,21 +18,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import mmap
 import os
 from collections.abc import Collection, Iterator
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.border import reading
 from stdiffeye.checksums import require_sha256
+from stdiffeye.data.shards import WORDS
 from stdiffeye.data.tensor_file import Array, map_tensors
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+from stdiffeye.io.pictures import LONGEST_SHOWN
 from stdiffeye.progress import track
 
 FORMAT = "stdiffeye-store"
@@ -84,6 +88,7 @@ class Store:
         self.pictures_root = pictures_root
         self.words: dict[str, list[str]] = info["words"]
         self.columns: dict[str, Array] = map_tensors(path / "columns.safetensors")
+        _check_columns(path, info, self.columns)
         self._left_out: frozenset[str] = frozenset()
 
     @classmethod
@@ -109,13 +114,15 @@ class Store:
         """
         path = Path(path)
         info = _read_manifest(path)
-        _check_files(path, info)
-        recorded = info["pictures_root"]  # relative to the store: nobody else needs to know where it was made
-        beside = None if recorded is None else Path(os.path.normpath(path.absolute() / recorded))
-        root = beside if pictures is None else Path(pictures)
-        if pictures is not None and not Path(pictures).is_dir():
-            raise InputError(f"{pictures} is no folder: expected the pictures of {info['dataset']}")
-        return cls(path, info, root)
+        with reading(path / MANIFEST):
+            _check_files(path, info)
+            _check_manifest(path, info)
+            recorded = info["pictures_root"]  # relative to the store: nobody else needs to know where it was made
+            beside = None if recorded is None else Path(os.path.normpath(path.absolute() / recorded))
+            root = beside if pictures is None else Path(pictures)
+            if pictures is not None and not Path(pictures).is_dir():
+                raise InputError(f"{pictures} is no folder: expected the pictures of {info['dataset']}")
+            return cls(path, info, root)
 
     def __len__(self) -> int:
         return int(self.info["trials"])
@@ -148,8 +155,9 @@ class Store:
         return TrajectoryArrays(arrays["xy"], arrays["rho"], arrays["offsets"])
 
     def _mapped(self, name: str) -> dict[str, Array]:
-        check_file(self.path, self.info, name)
-        return map_tensors(self.path / name)
+        with reading(self.path / name):
+            check_file(self.path, self.info, name)
+            return map_tensors(self.path / name)
 
     def scanpath_arrays(self) -> ScanpathArrays:
         """Positions, durations and onsets of all fixations, mapped from disk.
@@ -254,7 +262,10 @@ class Store:
     def __getitem__(self, number: int) -> Trial:
         if not -len(self) <= number < len(self):
             raise IndexError(f"trial {number} of {len(self)}")
-        number %= len(self)
+        with reading(self.path):
+            return self._trial(number % len(self))
+
+    def _trial(self, number: int) -> Trial:
         line = self._line(number)
         row = {key: column[number] for key, column in self.columns.items()}
         frame = Frame(_plain(row["width"]), _plain(row["height"]), _known(row["px_per_degree"]))
@@ -381,6 +392,35 @@ def _check_files(path: Path, info: dict[str, Any]) -> None:
             )
     if index_checksum(path) != info["index_sha256"]:
         raise InputError(f"{path} is damaged: the checksum of its index is wrong; prepare it again")
+
+
+def _check_manifest(path: Path, info: dict[str, Any]) -> None:
+    """What is relied on later: kinds of values, and pictures named from their folder downwards, never out of it."""
+    trials, rate_hz = info["trials"], info["settings"]["rate_hz"]
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 0:
+        raise InputError(f"{path / MANIFEST}: 'trials' is {trials!r}, expected their number")
+    if isinstance(rate_hz, bool) or not isinstance(rate_hz, int | float) or not 0 < rate_hz < math.inf:
+        raise InputError(f"{path / MANIFEST}: 'rate_hz' is {rate_hz!r}, expected a positive number of Hz")
+    if not isinstance(info["dataset"], str) or not isinstance(info["description"], dict):
+        raise InputError(f"{path / MANIFEST}: 'dataset' must be a name, 'description' an object")
+    words = [word for kind in WORDS for word in info["words"][kind]]
+    if not all(isinstance(word, str) for word in words):
+        raise InputError(f"{path / MANIFEST}: 'words' must be lists of words")
+    for word in info["words"]["picture"]:
+        named = PureWindowsPath(word)  # knows both kinds of slash
+        if named.drive or named.root or ".." in named.parts:
+            raise InputError(f"{path} names a picture outside its pictures' folder: {word[:LONGEST_SHOWN]}")
+
+
+def _check_columns(path: Path, info: dict[str, Any], columns: dict[str, Array]) -> None:
+    """One value per trial, and ids that point to words."""
+    for name, column in columns.items():
+        if len(column) != info["trials"]:
+            raise InputError(f"{path} is damaged: {name} has {len(column)} values for {info['trials']} trials")
+    for kind in WORDS:
+        ids, lowest = columns[f"{kind}_id"], -1 if kind == "picture" else 0
+        if len(ids) and not (lowest <= ids.min() and ids.max() < len(info["words"][kind])):
+            raise InputError(f"{path} is damaged: {kind}_id points to words that are not there")
 
 
 def _known(value: float) -> float | None:

@@ -67,7 +67,7 @@ def map_tensors(path: str | Path) -> dict[str, Array]:
             raise InputError(f"{path} is damaged: it is {size} bytes long and does not start as safetensors do")
         try:
             header = json.loads(file.read(length))
-        except (json.JSONDecodeError, UnicodeDecodeError):
+        except (ValueError, RecursionError):
             raise InputError(f"{path} is damaged: its header is not JSON") from None
     header.pop("__metadata__", None)
     start = 8 + length

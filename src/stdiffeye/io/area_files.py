@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame
 from stdiffeye.gaze.areas import ALL_PICTURES, Area, Areas
-from stdiffeye.io.pictures import PICTURE_SUFFIXES, check_picture
+from stdiffeye.io.pictures import LONGEST_SHOWN, PICTURE_SUFFIXES, check_picture, inside
 
 MOST_LABELS = 100  # of a mask: a photograph given by mistake has thousands of colours
 
@@ -65,14 +66,12 @@ def read_areas(path: str | Path) -> dict[str, Areas]:
     content = read_json(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds {type(content).__name__}, expected an object with 'areas'")
-    try:
+    with reading(path):
         if "annotations" in content:
             return _of_coco(content)
         if "shapes" in content:
             return {Path(content.get("imagePath") or ALL_PICTURES).name: _of_labelme(content)}
         return _own(content, path)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"{path} is not a file of areas: {type(error).__name__} {error}") from None
 
 
 def _own(content: Mapping[str, Any], path: Path) -> dict[str, Areas]:
@@ -96,7 +95,7 @@ def _areas(rows: Sequence[Mapping[str, Any]], size: Frame | None, path: Path) ->
     areas: list[Area] = []
     for row in rows:
         if "mask" in row:
-            areas += _of_mask(path.parent / row["mask"], row.get("names", {}), row.get("name"))
+            areas += _of_mask(_beside(path, row["mask"]), row.get("names", {}), row.get("name"))
         elif "box" in row:
             areas.append(Area.box(row["name"], *map(float, row["box"])))
         elif "polygon" in row:
@@ -104,6 +103,14 @@ def _areas(rows: Sequence[Mapping[str, Any]], size: Frame | None, path: Path) ->
         else:
             raise InputError(f"area {row.get('name')!r} of {path} needs 'box', 'polygon' or 'mask'")
     return Areas(areas, size)
+
+
+def _beside(path: Path, word: str) -> Path:
+    """The mask that a file names: in its own folder or below it."""
+    mask = inside(path.parent, word)
+    if mask is None:
+        raise InputError(f"{path} names a mask outside its folder ({word[:LONGEST_SHOWN]}): put it beside the file")
+    return mask
 
 
 def _of_mask(path: Path, names: Mapping[Any, str], only: str | None = None) -> Areas:

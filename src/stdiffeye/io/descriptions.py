@@ -12,12 +12,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame
-from stdiffeye.io.border import reading
 from stdiffeye.io.pictures import find_picture, inside
+from stdiffeye.yaml_files import read_yaml
 
 FOLDER = Path(__file__).parent.parent / "datasets"
 SPLITS = ("train", "validation", "test")
@@ -142,10 +141,7 @@ def describe(name: str | Path) -> Description:
 def _read(path: Path) -> Description:
     if not path.is_file():
         raise InputError(f"there is no description {path}: check the name")
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not YAML: {error}") from None
+    values = read_yaml(path)
     try:
         if not isinstance(values, dict):
             raise TypeError(f"expected keys and values, got {type(values).__name__}")
@@ -183,7 +179,7 @@ def _description(values: dict[str, Any]) -> Description:
 
 def _own_recordings(name: str) -> dict[str, Any]:
     """What a laboratory's own description leaves out."""
-    defaults: dict[str, Any] = yaml.safe_load((FOLDER / f"{RECORDINGS}.yaml").read_text(encoding="utf-8"))
+    defaults: dict[str, Any] = read_yaml(FOLDER / f"{RECORDINGS}.yaml")
     return defaults | {"name": name, "title": name}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Trial
-from stdiffeye.io.border import reading
 from stdiffeye.io.parquet import read_parquet, write_parquet
 from stdiffeye.io.pysaliency_hdf5 import read_pysaliency, write_pysaliency
 from stdiffeye.io.scanpath_csv import read_scanpath_csv, write_scanpath_csv

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Trajectory
-from stdiffeye.io.border import reading
 from stdiffeye.io.matlab import read_mat
 
 MARK = "_labelled_"

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame, Scanpath, Trial
-from stdiffeye.io.border import reading
 from stdiffeye.io.bytes_in import require_reasonable_size
 from stdiffeye.io.npz import read_npz
 from stdiffeye.io.scanpath_json import iterate_rows

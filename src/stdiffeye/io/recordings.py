@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.frame import Frame
 from stdiffeye.gaze.recording import Recording
 from stdiffeye.io.bids import is_bids, read_bids
-from stdiffeye.io.border import reading
 from stdiffeye.io.bytes_in import EDF_MAGIC
 from stdiffeye.io.gazebase import is_gazebase, read_gazebase
 from stdiffeye.io.gazepoint import is_gazepoint, read_gazepoint

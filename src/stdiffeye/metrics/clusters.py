@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from stdiffeye.arrays import Floats, Ints
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
 from stdiffeye.metrics.compiled import kernel
@@ -216,7 +217,8 @@ def read_clusters(path: str | Path, keys: Sequence[Key]) -> list[Floats]:
     content = read_json(path)
     if not isinstance(content, list):
         raise InputError(f"{path} holds {type(content).__name__}, not a list of {{name, task, centres}}")
-    found = {(str(row["name"]), str(row.get("task", ""))): _centres(row, path) for row in content}
+    with reading(path):
+        found = {(str(row["name"]), str(row.get("task", ""))): _centres(row, path) for row in content}
     missing = [key for key in keys if key not in found]
     if missing:
         raise InputError(

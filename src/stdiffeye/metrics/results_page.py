@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_text
 from stdiffeye.metrics.result import Estimate
@@ -80,7 +81,9 @@ def leaderboard(results: Sequence[str | Path], out: str | Path = "leaderboard.md
         raise InputError("name at least one results file: `stdiffeye evaluate … --split-id SET@hash` makes one")
     groups: dict[tuple[str, ...], list[tuple[Path, dict[str, Any]]]] = {}
     for path in map(Path, results):
-        content = _read(path)
+        with reading(path):
+            content = _read(path)
+            _section([(path, content)]).encode()  # a file that makes no table by itself is refused by its name
         groups.setdefault(tuple(str(content["settings"].get(key)) for key in COMPARED), []).append((path, content))
     write_text(out, "\n\n".join([HEAD.strip(), *(_section(files) for files in groups.values())]) + "\n")
     return Path(out)

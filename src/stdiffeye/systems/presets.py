@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import yaml
-
+from stdiffeye import yaml_files
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.systems.base import TrainableSystem
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
@@ -120,13 +120,15 @@ def presets() -> list[str]:
 def load_preset(name_or_path: str | Path, changes: Iterable[str] = ()) -> SystemConfig:
     """A preset by name or file, with `key=value` changes such as `stages.scanpath.sampling_steps=10`."""
     path = Path(name_or_path)
-    if path.suffix == ".yaml" and path.is_file():
-        text = path.read_text(encoding="utf-8")
-    elif str(name_or_path) in presets():
-        text = (importlib.resources.files("stdiffeye") / "presets" / f"{name_or_path}.yaml").read_text(encoding="utf-8")
-    else:
-        raise InputError(f"there is no preset {str(name_or_path)!r}: {_near(str(name_or_path), presets())}")
-    return system_config(changed(parse_yaml(text, str(name_or_path)), changes))
+    with reading(path):
+        if path.suffix == ".yaml" and path.is_file():
+            text = path.read_text(encoding="utf-8")
+        elif str(name_or_path) in presets():
+            shipped = importlib.resources.files("stdiffeye") / "presets" / f"{name_or_path}.yaml"
+            text = shipped.read_text(encoding="utf-8")
+        else:
+            raise InputError(f"there is no preset {str(name_or_path)!r}: {_near(str(name_or_path), presets())}")
+        return system_config(changed(parse_yaml(text, str(name_or_path)), changes))
 
 
 def changed(values: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:
@@ -137,10 +139,7 @@ def changed(values: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_yaml(text: str, where: str) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
+    values = yaml_files.parse_yaml(text, where)
     if not isinstance(values, dict):
         raise InputError(f"{where} must be a mapping of keys to values")
     return values
@@ -235,7 +234,7 @@ def _set(values: dict[str, Any], change: str) -> None:
         values = values.setdefault(name, {})
         if not isinstance(values, dict):
             raise InputError(f"--set {change}: {name} has no keys below it")
-    values[last] = yaml.safe_load(text)
+    values[last] = yaml_files.parse_yaml(text, f"--set {key.strip()}")
 
 
 def _near(word: str, words: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ import torch
 import torch.distributed as dist
 import yaml
 
+from stdiffeye.border import reading
 from stdiffeye.data.store import Store
 from stdiffeye.encoders import FeatureCache, picture_encoder, text_encoder
 from stdiffeye.encoders.choose import located
@@ -183,9 +184,10 @@ def read_run(folder: Path, changes: Iterable[str] = ()) -> SystemConfig:
     path = folder / RUN_FILE
     if not path.is_file():
         raise InputError(f"{folder} is no run: it has no {RUN_FILE}; `stdiffeye train` makes one")
-    values = parse_yaml(path.read_text(encoding="utf-8"), str(path))
-    values = {key: value for key, value in values.items() if key != "made"}
-    return system_config(changed(values, changes))
+    with reading(path):
+        values = parse_yaml(path.read_text(encoding="utf-8"), str(path))
+        values = {key: value for key, value in values.items() if key != "made"}
+        return system_config(changed(values, changes))
 
 
 def weights_file(folder: Path, stage: str) -> Path:

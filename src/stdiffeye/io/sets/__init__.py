@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 from stdiffeye.gaze.samples import RawTrial
-from stdiffeye.io.border import reading
 from stdiffeye.io.descriptions import Description
 from stdiffeye.io.sets import cat2000, coco, doves, mit1003, osie_mat, salicon, scanpath_rows, tracker_files
 
