@@ -89,8 +89,9 @@ def _tree(data: bytes, rng: Random, others: list[bytes]) -> bytes:
         length = int.from_bytes(data[:start], "little")
         header = _tree(data[start : start + length], rng, others)
         return len(header).to_bytes(start, "little") + header + data[start + length :]
+    written: Callable[[Any], Any] = json.dumps
     try:
-        tree, written = json.loads(data), json.dumps
+        tree = json.loads(data)
     except ValueError:
         try:
             tree, written = yaml.safe_load(data), yaml.safe_dump
