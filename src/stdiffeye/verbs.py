@@ -344,7 +344,8 @@ def pictures_of(sources: File | Sequence[File]) -> list[Path]:
 
 
 def _pictures_of_one(source: Path) -> list[Path]:
-    from stdiffeye.data.store import Store, is_store
+    from stdiffeye.data.store import Store
+    from stdiffeye.data.store_manifest import is_store
     from stdiffeye.encoders.picture import find_pictures
     from stdiffeye.io.pictures import PICTURE_SUFFIXES
 

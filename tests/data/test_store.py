@@ -16,7 +16,8 @@ from safetensors.numpy import load_file
 
 from stdiffeye.data.preparation import prepare
 from stdiffeye.data.read import read_trials
-from stdiffeye.data.store import Store, manifest_checksum
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import manifest_checksum
 from stdiffeye.data.tensor_file import Pieces, map_tensors, write_tensors
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.index import fixation_index

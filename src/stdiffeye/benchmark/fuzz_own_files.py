@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from stdiffeye.data.preparation import prepare
-from stdiffeye.data.store import MANIFEST, Store, manifest_checksum
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import MANIFEST, manifest_checksum
 from stdiffeye.gaze import Scanpath, Trial
 from stdiffeye.gaze.recording import Message, Recording
 from stdiffeye.io.bids_write import Screen, write_bids

@@ -17,7 +17,8 @@ from pathlib import Path
 from stdiffeye.benchmark import Budget
 from stdiffeye.benchmark.learning_rates import RateSearch, search_rates, was_searched
 from stdiffeye.data.preparation import prepare
-from stdiffeye.data.store import Store, is_store
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import is_store
 from stdiffeye.encoders import features
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial, extract

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from stdiffeye.data.run_description import is_run, run_facts, shipped_model
 from stdiffeye.data.shards import ShardReport
-from stdiffeye.data.store import Store, is_store
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import is_store
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame, Trial

@@ -24,13 +24,13 @@ from stdiffeye.checksums import file_sha256
 from stdiffeye.cluster import on_cluster
 from stdiffeye.data.clean import CleaningSettings, PreparedTrial, clean, fit
 from stdiffeye.data.shards import ShardReport, finished_shard, join_shards, remove_shards, write_shard
-from stdiffeye.data.store import (
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import (
     DATA_FILES,
     FORMAT,
     INDEX_FILES,
     MANIFEST,
     VERSION,
-    Store,
     index_checksum,
     is_store,
     manifest_checksum,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stdiffeye.data.store import Store, is_store
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import is_store
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Trial
 from stdiffeye.io.gaze_files import read_gaze

@@ -8,7 +8,8 @@ from pathlib import Path
 from stdiffeye.data.clean import CleaningSettings
 from stdiffeye.data.preparation import PLAN, finish, planned, shard_count, write_shards
 from stdiffeye.data.shards import ShardReport, finished_shard
-from stdiffeye.data.store import Store, is_store
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import is_store
 from stdiffeye.errors import InputError
 from stdiffeye.files import read_json, write_json
 from stdiffeye.work_shards import Shard

@@ -16,34 +16,30 @@ columns) are checked on opening, scanpaths and trajectories when first used.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import mmap
 import os
 from collections.abc import Collection, Iterator
 from functools import cached_property
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.border import reading
-from stdiffeye.checksums import require_sha256
-from stdiffeye.data.shards import WORDS
+from stdiffeye.data.store_manifest import (
+    MANIFEST,
+    check_columns,
+    check_file,
+    check_files,
+    check_manifest,
+    read_manifest,
+)
 from stdiffeye.data.tensor_file import Array, map_tensors
 from stdiffeye.errors import InputError
-from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
-from stdiffeye.io.pictures import LONGEST_SHOWN
 from stdiffeye.progress import track
-
-FORMAT = "stdiffeye-store"
-VERSION = 1
-MANIFEST = "store.json"
-INDEX_FILES = ("trials.jsonl", "columns.safetensors")
-DATA_FILES = ("scanpaths.safetensors", "trajectories.safetensors")
 
 
 class ScanpathArrays(NamedTuple):
@@ -88,7 +84,7 @@ class Store:
         self.pictures_root = pictures_root
         self.words: dict[str, list[str]] = info["words"]
         self.columns: dict[str, Array] = map_tensors(path / "columns.safetensors")
-        _check_columns(path, info, self.columns)
+        check_columns(path, info, self.columns)
         self._left_out: frozenset[str] = frozenset()
 
     @classmethod
@@ -113,10 +109,10 @@ class Store:
             When the folder holds no whole store, or a file differs from its checksum.
         """
         path = Path(path)
-        info = _read_manifest(path)
+        info = read_manifest(path)
         with reading(path / MANIFEST):
-            _check_files(path, info)
-            _check_manifest(path, info)
+            check_files(path, info)
+            check_manifest(path, info)
             recorded = info["pictures_root"]  # relative to the store: nobody else needs to know where it was made
             beside = None if recorded is None else Path(os.path.normpath(path.absolute() / recorded))
             root = beside if pictures is None else Path(pictures)
@@ -337,90 +333,6 @@ class Store:
 def _opened_again(path: Path, pictures: Path | None, left_out: frozenset[str]) -> Store:
     store = Store.open(path, pictures)
     return store.without(left_out) if left_out else store
-
-
-def is_store(path: str | Path) -> bool:
-    return (Path(path) / MANIFEST).is_file()
-
-
-def check_file(path: Path, info: dict[str, Any], name: str) -> None:
-    """Refuse a file of a store that is not what it was; stores of earlier versions hold no checksum of gaze."""
-    if name in info.get("sha256", {}):
-        require_sha256(path / name, info["sha256"][name], "prepare it again")
-
-
-def manifest_checksum(info: dict[str, Any]) -> str:
-    """SHA-256 of what store.json says, this checksum aside."""
-    rest = {key: value for key, value in info.items() if key != "manifest_sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def index_checksum(path: Path) -> str:
-    """SHA-256 of the index: every line of trials.jsonl and every column."""
-    digest = hashlib.sha256()
-    for name in INDEX_FILES:
-        with open(path / name, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
-    if not is_store(path):
-        if Path(f"{path}.partial").is_dir():
-            raise InputError(f"{path} is not finished: run the same `stdiffeye prepare` again, it goes on where it was")
-        raise InputError(f"{path} is no store: it has no {MANIFEST}; `stdiffeye prepare` makes one")
-    info = read_json(path / MANIFEST)
-    if not isinstance(info, dict) or info.get("format") != FORMAT:
-        raise InputError(f"{path / MANIFEST} is not that of a store: its format is not {FORMAT!r}")
-    if info.get("version") != VERSION:
-        found = info.get("version")
-        raise InputError(f"{path} is a store of version {found!r}, expected version {VERSION}: prepare it again")
-    if "manifest_sha256" in info and info["manifest_sha256"] != manifest_checksum(info):
-        raise InputError(f"{path / MANIFEST} is damaged: its checksum is wrong; prepare it again")
-    return info
-
-
-def _check_files(path: Path, info: dict[str, Any]) -> None:
-    for name, size in info["bytes"].items():
-        file = path / name
-        if not file.is_file():
-            raise InputError(f"{path} is damaged: {name} is missing; prepare it again")
-        if file.stat().st_size != size:
-            raise InputError(
-                f"{path} is damaged: {name} has {file.stat().st_size} bytes, expected {size}; prepare it again"
-            )
-    if index_checksum(path) != info["index_sha256"]:
-        raise InputError(f"{path} is damaged: the checksum of its index is wrong; prepare it again")
-
-
-def _check_manifest(path: Path, info: dict[str, Any]) -> None:
-    """What is relied on later: kinds of values, and pictures named from their folder downwards, never out of it."""
-    trials, rate_hz = info["trials"], info["settings"]["rate_hz"]
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 0:
-        raise InputError(f"{path / MANIFEST}: 'trials' is {trials!r}, expected their number")
-    if isinstance(rate_hz, bool) or not isinstance(rate_hz, int | float) or not 0 < rate_hz < math.inf:
-        raise InputError(f"{path / MANIFEST}: 'rate_hz' is {rate_hz!r}, expected a positive number of Hz")
-    if not isinstance(info["dataset"], str) or not isinstance(info["description"], dict):
-        raise InputError(f"{path / MANIFEST}: 'dataset' must be a name, 'description' an object")
-    words = [word for kind in WORDS for word in info["words"][kind]]
-    if not all(isinstance(word, str) for word in words):
-        raise InputError(f"{path / MANIFEST}: 'words' must be lists of words")
-    for word in info["words"]["picture"]:
-        named = PureWindowsPath(word)  # knows both kinds of slash
-        if named.drive or named.root or ".." in named.parts:
-            raise InputError(f"{path} names a picture outside its pictures' folder: {word[:LONGEST_SHOWN]}")
-
-
-def _check_columns(path: Path, info: dict[str, Any], columns: dict[str, Array]) -> None:
-    """One value per trial, and ids that point to words."""
-    for name, column in columns.items():
-        if len(column) != info["trials"]:
-            raise InputError(f"{path} is damaged: {name} has {len(column)} values for {info['trials']} trials")
-    for kind in WORDS:
-        ids, lowest = columns[f"{kind}_id"], -1 if kind == "picture" else 0
-        if len(ids) and not (lowest <= ids.min() and ids.max() < len(info["words"][kind])):
-            raise InputError(f"{path} is damaged: {kind}_id points to words that are not there")
 
 
 def _known(value: float) -> float | None:

@@ -9,7 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from stdiffeye.data.batches import stimuli_of
-from stdiffeye.data.store import Store, is_store
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import is_store
 from stdiffeye.errors import InputError
 from stdiffeye.generation.request import Request
 from stdiffeye.io.pictures import PICTURE_SUFFIXES

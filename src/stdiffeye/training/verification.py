@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from stdiffeye.data.store import MANIFEST, Store, check_file, is_store
+from stdiffeye.data.store import Store
+from stdiffeye.data.store_manifest import MANIFEST, check_file, is_store
 from stdiffeye.encoders.cache import entry_state
 from stdiffeye.errors import InputError
 from stdiffeye.progress import track
