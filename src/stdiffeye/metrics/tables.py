@@ -43,11 +43,22 @@ def stated_gap(one: Estimate) -> str:
     if math.isnan(one.low):
         return f"{100 * one.value:z.0f} % (no interval)"
     interval = f"({100 * one.low:z.0f} to {100 * one.high:z.0f})"
-    return f"{100 * one.value:z.0f} % {interval}" if _decidable(one) else f"{UNDECIDED} {interval}"
+    return f"{100 * one.value:z.0f} % {interval}" if decidable(one) else f"{UNDECIDED} {interval}"
 
 
-def _decidable(one: Estimate) -> bool:
-    """Whether the interval is narrow enough, to a billionth; an absent one is not wide."""
+def decidable(one: Estimate) -> bool:
+    """Tell whether a gap closed can be stated: its interval is narrower than 40 points.
+
+    Parameters
+    ----------
+    one : Estimate
+        Gap closed with its interval; an absent interval is not wide.
+
+    Returns
+    -------
+    bool
+        Whether the interval is narrow enough, to a billionth.
+    """
     return not one.high - one.low >= DECIDABLE - 1e-9
 
 
@@ -262,7 +273,7 @@ def _gaps(result: Result, protocol: str) -> str:
 def _gap_cell(one: Estimate | None) -> str:
     if one is None or math.isnan(one.value):
         return ABSENT
-    return f"{one.value:z.0%}" if _decidable(one) else "n.d."
+    return f"{one.value:z.0%}" if decidable(one) else "n.d."
 
 
 def _to_references(result: Result) -> str:

@@ -14,6 +14,8 @@ from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 from stdiffeye.metrics import evaluate
 from stdiffeye.metrics.gap import GAP_METRICS
+from stdiffeye.metrics.result import Estimate
+from stdiffeye.metrics.tables import decidable
 from stdiffeye.systems.base import BatchPlan, SamplingOptions, Sources, TrainableSystem
 from stdiffeye.systems.presets import TrainConfig
 from stdiffeye.systems.step_random import StepRandom
@@ -55,8 +57,11 @@ def validator(
 
 @torch.no_grad()
 def _score_of_scanpaths(system: TrainableSystem, sources: Sources, config: TrainConfig) -> dict[str, float]:
-    """Gap closed by independent samples, fair CRPS: its mean over the stores, and each with interval and pictures."""
-    means: list[float] = []
+    """Gap closed by independent samples, fair CRPS: its mean over the stores, and each with interval and pictures.
+
+    The mean, which chooses the weights that are kept, leaves out stores whose gap is not decidable on so few pictures.
+    """
+    gaps: list[Estimate] = []
     details: dict[str, float] = {}
     for number, store in enumerate(sources.stores):
         stimuli = _judged_on(system, store, number)
@@ -66,10 +71,11 @@ def _score_of_scanpaths(system: TrainableSystem, sources: Sources, config: Train
         generated = [trial for stimulus in chosen for trial in generated_for(system, sources, stimulus, config)]
         result = evaluate(human, {"model": generated}, metrics=GAP_METRICS, protocols=("crps",), estimator="fair")
         gap = result.gap_closed["model"]["crps"]["mean"]
-        means.append(gap.value)
+        gaps.append(gap)
         details |= {store.dataset: gap.value, f"{store.dataset}/low": gap.low, f"{store.dataset}/high": gap.high}
         details[f"{store.dataset}/pictures"] = float(len(result.stimuli))
-    return {"score": float(np.mean(means))} | details
+    counted = [gap for gap in gaps if decidable(gap)] or gaps
+    return {"score": float(np.mean([gap.value for gap in counted]))} | details
 
 
 def said(scores: dict[str, float]) -> str:
