@@ -23,7 +23,6 @@ OTHERS = PEERS | {
     "scandiff",
     "diffeye",
     "joint-small",
-    "joint-aligned",
     "joint-trajectory-small",
     "scandiff-small",
     "diffeye-small",
