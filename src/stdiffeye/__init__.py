@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stdiffeye.data.recording_fixations import fixations
     from stdiffeye.data.store import Store
     from stdiffeye.errors import InputError
+    from stdiffeye.evaluating import evaluate
     from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, Trial
     from stdiffeye.gaze.areas import Area, Areas
     from stdiffeye.gaze.recording import Recording
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from stdiffeye.training.release import export
     from stdiffeye.training.run import train
     from stdiffeye.training.verification import verify
-    from stdiffeye.verbs import evaluate, features, plot, replay, stats
+    from stdiffeye.verbs import features, plot, replay, stats
     from stdiffeye.web.server import serve
 
 __all__ = [
@@ -93,7 +94,11 @@ def __getattr__(name: str) -> Any:
         from stdiffeye import generation
 
         return getattr(generation, name)
-    if name in ("evaluate", "stats", "plot", "replay", "features"):
+    if name == "evaluate":
+        from stdiffeye import evaluating
+
+        return evaluating.evaluate
+    if name in ("stats", "plot", "replay", "features"):
         from stdiffeye import verbs
 
         return getattr(verbs, name)

@@ -13,7 +13,7 @@ def join(out: str | Path, quiet: bool = False) -> Path:
     Parameters
     ----------
     out : path
-        What the commands were given as `--out`: a folder of gaze, or a store.
+        What the commands were given as `--out`: a folder of gaze, a store, or a file of results.
     quiet : bool
         Show no progress.
 
@@ -30,10 +30,15 @@ def join(out: str | Path, quiet: bool = False) -> Path:
     from stdiffeye.data.shared_preparation import join_preparation
     from stdiffeye.generation.output import join_generation
     from stdiffeye.generation.run_folder import PLAN, UNFINISHED
+    from stdiffeye.shared_evaluation import PLAN as EVALUATION
+    from stdiffeye.shared_evaluation import join_evaluation
 
     out = Path(out)
     if (out / UNFINISHED / PLAN).is_file():
         return join_generation(out, quiet).out
+    if Path(f"{out}.partial", EVALUATION).is_file():
+        join_evaluation(out)
+        return out
     if Path(f"{out}.partial").is_dir():
         return join_preparation(out).path
     raise InputError(f"{out} has no shards to join: give what `--out` was of the commands with --shard")

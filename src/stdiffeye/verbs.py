@@ -1,4 +1,4 @@
-"""The verbs that judge and show gaze, given nouns or files: `evaluate`, `stats`, `plot`, `replay`; and `features`.
+"""The verbs that describe and show gaze, given nouns or files: `stats`, `plot`, `replay`; and `features`.
 
 The rooms `metrics`, `statistics` and `plotting` compute with nouns only. Here files and stores are read for them, and
 results are written; the command line is a thin layer above.
@@ -6,12 +6,11 @@ results are written; the command line is a thin layer above.
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.resources
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stdiffeye.data.read import File, trials_of
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory, Trial
 from stdiffeye.work_shards import WorkOptions
@@ -20,119 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from stdiffeye.encoders.cache import FeatureCache
-    from stdiffeye.generation.trained import Model
-    from stdiffeye.metrics.result import Result
     from stdiffeye.statistics import Statistics
 
-File = str | Path
 Noun = Scanpath | Trajectory | Trial
 
 REPLAYED_VIEWERS = 15  # of a file, where nobody says how many
-
-
-def evaluate(
-    human: File | Sequence[Trial],
-    generated: Mapping[str, File | Model | Sequence[Trial]],
-    out: File | None = None,
-    *,
-    split: str | None = None,
-    split_id: str | None = None,
-    per_stimulus: bool = False,
-    compile_kernels: bool | None = True,
-    **settings: Any,
-) -> Result:
-    """Judge systems that generate gaze against humans.
-
-    Parameters
-    ----------
-    human : path or sequence of Trial
-        Recorded gaze: trials, a gaze file or a store.
-    generated : dict of str to path or sequence of Trial
-        Gaze of each system, several samples per stimulus. Files may be in the layout of another program. Or a model:
-        one that was loaded, a shipped one's name, a run's folder; the humans' trials must then know their pictures.
-    out : path, optional
-        Where to write the results as JSON; tables (.md, .tex, .csv) are written beside it.
-    split : str, optional
-        Only this split of the humans: "train", "validation" or "test".
-    split_id : str, optional
-        A frozen split as `SET@hash`: exactly its stimuli and viewers are judged, anything else is refused.
-    per_stimulus : bool
-        Also write the value of every stimulus.
-    compile_kernels : bool or None
-        None leaves the kernels of this process as Python where the input is tiny, which is sooner done than compiling.
-    **settings
-        As in `stdiffeye.metrics.evaluate`: metrics, protocols, compare, mode, clusters, semantics, …; and for models
-        the fields of `stdiffeye.generation.request.JudgingOptions`: likelihood, url, viewers, samples.
-
-    Returns
-    -------
-    Result
-        Numbers with 95 % intervals; prints as tables. Its `likelihood` is a table of its own, where asked for.
-
-    Raises
-    ------
-    InputError
-        Where a file cannot be read, no stimulus is shared, or a setting is unknown.
-
-    Examples
-    --------
-    >>> from stdiffeye import Frame, Scanpath, Trial
-    >>> path = Scanpath([[100, 100], [200, 100], [200, 200]], Frame(512, 384), [250, 300, 200])
-    >>> human = [Trial(name, subject, path) for name in ("a.jpg", "b.jpg") for subject in "12"]
-    >>> result = evaluate(human, {"ours": human}, metrics=["DTW"], protocols=["mean"])
-    >>> result["ours"]["mean"]["DTW"].value
-    0.0
-    """
-    from stdiffeye.generation.request import JudgingOptions
-
-    known = [field.name for field in dataclasses.fields(JudgingOptions)]
-    options = JudgingOptions(**{name: settings.pop(name) for name in known if name in settings})
-    human_trials = read(human, split=split)
-    models: dict[str, Any] = {name: gaze for name, gaze in generated.items() if _is_model(gaze)}
-    files: dict[str, Any] = {name: gaze for name, gaze in generated.items() if name not in models}
-    systems = {name: read(gaze, human_trials) for name, gaze in files.items()}
-    if split_id is not None:
-        from stdiffeye.data.frozen_splits import frozen_split
-
-        frozen = frozen_split(split_id)
-        human_trials = frozen.humans(human_trials)
-        systems = {name: frozen.submission(gaze, name) for name, gaze in systems.items()}
-    if models or options.url or options.likelihood:
-        from stdiffeye.generation.judging import judge_models
-
-        result = judge_models(human_trials, systems, models, options, settings)
-    else:
-        result = _judge(human_trials, systems, compile_kernels, settings)
-    if split_id is not None:
-        result.settings["split_id"] = split_id
-    if out is not None:
-        result.save(out, per_stimulus)
-    return result
-
-
-def _is_model(gaze: Any) -> bool:
-    """Whether this is a loaded model, a run's folder, or a shipped model's name that is no file."""
-    if not isinstance(gaze, File):
-        return hasattr(gaze, "log_densities")
-    shipped = importlib.resources.files("stdiffeye") / "models" / str(gaze) / "run.yaml"
-    return (Path(gaze) / "run.yaml").is_file() or (not Path(gaze).exists() and shipped.is_file())
-
-
-def _judge(
-    human: Sequence[Trial],
-    systems: Mapping[str, Sequence[Trial]],
-    compile_kernels: bool | None,
-    settings: Mapping[str, Any],
-) -> Result:
-    """Judge files; whether kernels are compiled must be decided before the first of them is imported."""
-    if compile_kernels is None:
-        from stdiffeye.metrics.compiled import interpret_small
-
-        interpret_small(_pairs(human, systems))
-    from stdiffeye import metrics
-
-    result: Result = metrics.evaluate(human, systems, **settings)
-    return result
 
 
 def stats(
@@ -173,8 +64,8 @@ def stats(
     """
     from stdiffeye import statistics
 
-    human_trials = read(human, split=split)
-    systems = {name: read(gaze, human_trials) for name, gaze in (generated or {}).items()}
+    human_trials = trials_of(human, split=split)
+    systems = {name: trials_of(gaze, human_trials) for name, gaze in (generated or {}).items()}
     found = statistics.stats(human_trials, systems, **settings)
     if out is not None:
         _write_statistics(found, Path(out))
@@ -228,9 +119,9 @@ def plot(
     if isinstance(gaze, File):
         whole = options.get("kind") in ("density", "multiples") or options.get("subject")
         options["viewers"] = options.get("viewers") or (None if whole else 1)
-        shown = read(gaze, split=split)
+        shown = trials_of(gaze, split=split)
     elif isinstance(gaze, Mapping):
-        shown = {name: read(one, split=split) for name, one in gaze.items()}
+        shown = {name: trials_of(one, split=split) for name, one in gaze.items()}
     figure = plotting.plot(shown, picture, **options)
     if out is not None:
         plotting.save(figure, out, *([] if dpi is None else [dpi]))
@@ -284,7 +175,7 @@ def replay(
     wanted = {key: options.pop(key) for key in ("name", "task", "viewers", "subject") if key in options}
     if isinstance(gaze, File):
         wanted["viewers"] = wanted.get("viewers") or REPLAYED_VIEWERS
-        shown = read(gaze, split=split)
+        shown = trials_of(gaze, split=split)
     if wanted:
         shown = select(shown, **wanted)
         picture = picture_of(picture, shown[0].name)
@@ -362,29 +253,6 @@ def _pictures_of_one(source: Path) -> list[Path]:
     if not pictures:
         raise InputError(f"{source} holds no pictures and names none: give the folder of its pictures instead")
     return pictures
-
-
-def read(gaze: File | Sequence[Trial], human: Sequence[Trial] = (), split: str | None = None) -> Sequence[Trial]:
-    """Read trials from a store or any gaze file; given the humans, also other programs' predictions."""
-    if not isinstance(gaze, File):
-        chosen = [trial for trial in gaze if split in (None, trial.split)]
-        if split is not None and not chosen:
-            raise InputError(f"there is no trial of the split {split!r}")
-        return chosen
-    from stdiffeye.data.read import read_trials
-    from stdiffeye.io.predictions import is_prediction_file, read_predictions
-
-    return read_predictions(gaze, human) if human and is_prediction_file(gaze) else read_trials(gaze, split)
-
-
-def _pairs(human: Sequence[Trial], systems: Mapping[str, Sequence[Trial]]) -> int:
-    """About how many pairs of scanpaths an evaluation scores: humans shuffled eight times are most of them."""
-    from stdiffeye.gaze.types import by_stimulus
-
-    viewers = {key: len(some) for key, some in by_stimulus(human).items()}
-    own = sum(14 * count**2 for count in viewers.values())
-    samples = [(viewers.get(key, 0), len(some)) for one in systems.values() for key, some in by_stimulus(one).items()]
-    return own + sum(count * n + n**2 // 2 for count, n in samples)
 
 
 def _write_statistics(found: Statistics, out: Path) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from stdiffeye.gaze import Scanpath
 from stdiffeye.metrics.clusters import best_centres
+from stdiffeye.metrics.divergence import DivergenceSum, generated_pairs, human_pairs, joined_bounds
 from stdiffeye.metrics.pairs import Pairs
 from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
 from stdiffeye.metrics.protocols import best_of, compare, crps, mean_pair
-from stdiffeye.metrics.score_histograms import histograms
 from stdiffeye.metrics.spec import METRICS, Context, scores, specs, with_components
 
 pytestmark = pytest.mark.golden
@@ -176,7 +176,11 @@ def test_every_protocol_returns_the_reference_numbers(golden: Path, metric: str)
     np.testing.assert_allclose(crps(spec, ensemble, "printed").value, wanted["crps_per_stimulus"], **close)
     np.testing.assert_allclose(mean_pair(spec, ensemble).value, wanted["mean_per_stimulus"], **close)
     np.testing.assert_allclose(best_of(spec, ensemble).value, wanted["best_per_stimulus"], **close)
-    kld = float(histograms(spec, humans, [ensemble]).kld(np.ones((1, 3)))[0])
+    names = spec.components or (spec.name,)
+    own, other = human_pairs(humans, names), generated_pairs([ensemble], names)
+    total = DivergenceSum({name: joined_bounds(own.bounds(name), other.bounds(name)) for name in names}, 0)
+    total.add(own, other, np.empty((0, 3)))
+    kld = total.result().value
     five = _load(golden, "protocol_values")["results"]["mm_scandiff_kld_5dims"]
     assert kld == pytest.approx(five["mean"] if metric == "MM" else wanted["kld_unordered_human_pairs"], rel=1e-9)
 

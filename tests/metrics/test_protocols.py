@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import pairwise as pairwise_of
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
 from stdiffeye.metrics import bootstrap
-from stdiffeye.metrics.bootstrap import HistogramSum, Replicates, SeriesSum, difference, gap_closed, resamples
+from stdiffeye.metrics.bootstrap import Replicates, SeriesSum, difference, gap_closed, resamples
+from stdiffeye.metrics.divergence import DivergenceSum, PairScores, generated_pairs, human_pairs, joined_bounds
 from stdiffeye.metrics.functions import pairwise
 from stdiffeye.metrics.paths import EVALUATION_FRAME, PackedScanpaths, pack
 from stdiffeye.metrics.protocols import (
@@ -25,8 +27,7 @@ from stdiffeye.metrics.protocols import (
     leave_one_out,
     mean_pair,
 )
-from stdiffeye.metrics.references import Humans, centred, shuffled
-from stdiffeye.metrics.score_histograms import Histograms, histograms
+from stdiffeye.metrics.references import ReferenceEnsembles, centred, fixation_gaussian, shuffled_order
 from stdiffeye.metrics.spec import METRICS, Context
 
 DTW, TDE, SM, MM = (METRICS[name] for name in ("DTW", "TDE", "SM", "MM"))
@@ -86,6 +87,21 @@ def test_the_human_row_leaves_one_viewer_out(spec, estimator) -> None:
             assert rows[protocol].value[number] == pytest.approx(np.mean(values)), protocol
 
 
+def _kld(humans: Ensemble, ensemble: Ensemble, weights: np.ndarray, cuts: tuple[int, ...] = ()) -> Replicates:
+    """KLD of DTW; the stimuli are added in some steps, cut where `cuts` says."""
+    own, other = human_pairs(humans, ["DTW"]), generated_pairs([ensemble], ["DTW"])
+    total = DivergenceSum({"DTW": joined_bounds(own.bounds("DTW"), other.bounds("DTW"))}, len(weights))
+    for start, stop in pairwise_of((0, *cuts, weights.shape[1])):
+        some = [
+            PairScores(side.stimulus[inside] - start, {"DTW": side.values["DTW"][inside]})
+            for side in (own, other)
+            for inside in [(side.stimulus >= start) & (side.stimulus < stop)]
+        ]
+        total.add(*some, weights[:, start:stop])
+    assert total.stimuli == weights.shape[1]
+    return total.result()
+
+
 def test_kld_is_that_of_two_normalised_histograms(unbalanced) -> None:
     ensemble, viewers, samples = unbalanced
     human, _ = _paths([4, 2, 3], 0)
@@ -96,13 +112,13 @@ def test_kld_is_that_of_two_normalised_histograms(unbalanced) -> None:
     p, q = (np.histogram(values, bins)[0] / len(values) for values in (own, other))
     q = (q + 1e-10) / (q + 1e-10).sum()
     wanted = sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a > 0)
-    assert histograms(DTW, humans, [ensemble]).kld(np.ones((1, 3)))[0] == pytest.approx(wanted, rel=1e-9)
+    assert _kld(humans, ensemble, np.ones((1, 3))).value == pytest.approx(wanted, rel=1e-9)
 
 
 def test_a_model_that_is_the_humans_has_a_kld_of_zero_when_scores_are_all_alike() -> None:
     same = pack([Scanpath([[5.0, 5.0]] * 3, EVALUATION_FRAME)] * 6, np.repeat([0, 1], 3))
     humans = compare([DTW], same, same, Context(), 2, within=False)
-    assert histograms(DTW, humans, [humans]).kld(np.ones((1, 2)))[0] == pytest.approx(0, abs=1e-7)
+    assert _kld(humans, humans, np.ones((1, 2))).value == pytest.approx(0, abs=1e-7)
 
 
 @settings(max_examples=20, deadline=None)
@@ -160,35 +176,40 @@ def test_undefined_scores_are_left_out_as_if_the_short_path_were_not_there() -> 
 
 def test_shuffled_humans_all_stand_on_other_pictures_and_keep_their_number() -> None:
     human, _ = _paths([4, 4, 4, 4, 4, 4], 0)
-    moved = shuffled(human, 6, np.random.default_rng(1))
-    assert np.bincount(moved.stimulus).tolist() == [4] * 6
-    assert (np.diff(moved.stimulus) >= 0).all()
-    origin = {
-        human.xy_px[start].tobytes(): stimulus for start, stimulus in zip(human.first[:-1], human.stimulus, strict=True)
-    }
-    came_from = [origin[moved.xy_px[start].tobytes()] for start in moved.first[:-1]]
-    assert all(old != new for old, new in zip(came_from, moved.stimulus, strict=True))
+    order, target = shuffled_order(human.stimulus, 6, np.random.default_rng(1))
+    assert np.bincount(target).tolist() == [4] * 6
+    assert (np.diff(target) >= 0).all()
+    assert sorted(order) == list(range(24))
+    came_from = human.stimulus[order]
+    assert (came_from != target).all()
     for stimulus in range(6):
-        assert len({old for old, new in zip(came_from, moved.stimulus, strict=True) if new == stimulus}) == 4
+        assert len(set(came_from[target == stimulus])) == 4
     with pytest.raises(InputError, match="at least two stimuli"):
-        shuffled(human, 1, np.random.default_rng(1))
+        shuffled_order(human.stimulus, 1, np.random.default_rng(1))
 
 
 def test_centre_noise_keeps_lengths_and_durations_and_stays_in_the_frame() -> None:
     human, _ = _paths([5, 5], 0)
-    noise = centred(human, human, np.random.default_rng(0))
+    noise = centred(human, fixation_gaussian(human), np.random.default_rng(0))
     assert (noise.lengths == human.lengths).all()
     assert (noise.duration_ms == human.duration_ms).all()
     assert EVALUATION_FRAME.contains(noise.xy_px).all()
     assert not np.isclose(noise.xy_px, human.xy_px).any(axis=1).any()
 
 
-def test_reference_rows_are_computed_once_and_the_same_for_the_same_seed() -> None:
-    human, _ = _paths([4, 4, 4], 0)
-    one, other = (Humans(human, 3, Context(), [DTW], ("crps",), seed=3) for _ in range(2))
-    assert one.reference("shuffled") is one.reference("shuffled")
-    first, second = (who.reference("shuffled").series["crps"]["DTW"].value for who in (one, other))
-    np.testing.assert_array_equal(first, second)
+@pytest.mark.parametrize("name", ["shuffled", "centre"])
+@pytest.mark.parametrize("cuts", [(0, 2, 3, 5), (3, 5)], ids=["in some steps", "without the first stimuli"])
+def test_reference_rows_are_the_same_whatever_stimuli_are_scored_at_a_time(name, cuts) -> None:
+    human, _ = _paths([4, 2, 4, 3, 4], 0)
+    steps = ReferenceEnsembles(human, 5, seed=3)
+    for start, stop in pairwise_of(cuts):
+        some = steps.of(name, range(start, stop))
+        every = ReferenceEnsembles(human, 5, seed=3).of(name, range(5))
+        assert len(some) == len(every)
+        for one, all_of_it in zip(some, every, strict=True):
+            wanted = all_of_it.span(range(start, stop))
+            for field in ("xy_px", "duration_ms", "first", "stimulus"):
+                np.testing.assert_array_equal(getattr(one, field), getattr(wanted, field))
 
 
 def averaged(series: Series, pooled: bool, replicates: int, seed: int) -> Replicates:
@@ -213,15 +234,15 @@ def test_stimuli_that_are_resampled_in_blocks_are_a_sample_of_all(monkeypatch: p
     np.testing.assert_allclose(averaged(series, False, 4000, seed=1).replicates, plain)
 
 
-def test_kld_of_blocks_is_that_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = np.random.default_rng(0).integers(0, 5, (2, 3, 20, 99)).astype(float)
-    monkeypatch.setattr(bootstrap, "STIMULI_PER_BLOCK", 7)
-    blocks = list(resamples(20, 10, seed=1))
-    total = HistogramSum(Histograms(counts), 10)
-    for block, weights in blocks:
-        total.add(block, weights)
-    whole = np.concatenate([some for _, some in blocks], axis=1)
-    np.testing.assert_allclose(total.result().replicates, Histograms(counts).kld(whole))
+def test_kld_of_stimuli_added_in_some_steps_is_that_of_the_whole() -> None:
+    human, _ = _paths([4, 3, 4, 5, 3], 0)
+    generated, _ = _paths([3, 5, 2, 4, 4], 1)
+    humans, ensemble = (compare([DTW], human, paths, Context(), 5) for paths in (human, generated))
+    ((_, weights),) = resamples(5, 10, seed=1)
+    one, other = _kld(humans, ensemble, weights), _kld(humans, ensemble, weights, cuts=(2, 3))
+    assert one.value == other.value
+    np.testing.assert_array_equal(one.replicates, other.replicates)
+    assert len(set(one.replicates)) > 5
 
 
 def test_the_bootstrap_interval_is_that_of_a_plain_loop() -> None:

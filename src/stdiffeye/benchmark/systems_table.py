@@ -120,7 +120,7 @@ def score_entries(
     trajectories = _as_trajectories(human, moving) if store.columns["has_trajectory"].any() and moving else None
     return BenchmarkResult(
         store.dataset,
-        evaluate(human, gaze, compare=True),
+        evaluate(human, gaze, estimator="printed", compare=True),
         minutes,
         rates,
         absent,
@@ -265,7 +265,7 @@ def _as_trajectories(human: Sequence[Trial], moving: dict[str, list[Trial]]) -> 
     extracted = [
         replace(trial, scanpath=extract(trial.trajectory, "judd")) for trial in human if trial.trajectory is not None
     ]
-    return evaluate(extracted, moving)
+    return evaluate(extracted, moving, estimator="printed")
 
 
 def trained_model(one: BenchmarkEntry, store: Store, budget: Budget, quiet: bool) -> Path:

@@ -1,7 +1,6 @@
 """Judge systems that generate gaze against humans: metrics, protocols, intervals, reference rows.
 
-FILE is COCO-Search18-style JSON, CSV, a store, or what ScanDiff, HAT, Gazeformer, GazeXplain, TPP-Gaze
-and DeepGaze write. Stimuli are matched by (name, task), frames rescaled to 512×384.
+FILE is COCO-Search18-style JSON, CSV, a store, or what ScanDiff, HAT, Gazeformer, … write.
 
 Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs=theirs.json --compare
          stdiffeye evaluate --human store --split test --generated ours=ours.json --protocols crps
@@ -10,13 +9,14 @@ Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 from tyro.conf import arg
 
 from stdiffeye.errors import InputError
+from stdiffeye.work_shards import WorkOptions
 
 
 @dataclass
@@ -39,7 +39,7 @@ class EvaluateArgs:
     trajectories: Annotated[
         tuple[Literal["extracted", "pointwise"], ...] | None, arg(metavar="[MODE]", help_behavior_hint="")
     ] = None
-    """Compare trajectories: `extracted` fixations (without MODE) or `pointwise`."""
+    """Compare trajectories: `extracted` fixations, or `pointwise`."""
     rate_hz: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="")] = None
     """Rate for pointwise comparison; their own by default."""
     clusters: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -48,8 +48,8 @@ class EvaluateArgs:
     """Folder of semantic maps (.npy, .npy.gz, .png); SSS needs it."""
     compat: Annotated[Literal["scandiff"] | None, arg(metavar="scandiff", help_behavior_hint="")] = None
     """Follow another program's conventions."""
-    estimator: Annotated[Literal["printed", "fair"], arg(metavar="NAME")] = "printed"
-    """CRPS as `printed` in the paper, or `fair`, without the diagonal."""
+    estimator: Annotated[Literal["fair", "printed"], arg(metavar="NAME")] = "fair"
+    """CRPS without the diagonal, or as `printed` in the paper."""
     average: Annotated[Literal["stimulus", "pooled"], arg(metavar="NAME")] = "stimulus"
     """Mean over each `stimulus`, or over all `pooled`."""
     max_fixations: int = 16
@@ -57,7 +57,7 @@ class EvaluateArgs:
     split: Annotated[str | None, arg(metavar="SPLIT", help_behavior_hint="")] = None
     """Only this split of the humans (train, validation, test)."""
     split_id: Annotated[str | None, arg(metavar="SET@HASH", help_behavior_hint="")] = None
-    """A frozen split: exactly its stimuli and viewers, anything else is refused."""
+    """A frozen split: exactly its stimuli and viewers, nothing else."""
     per_stimulus: bool = False
     """Also write the value of every stimulus."""
     likelihood: bool = False
@@ -68,6 +68,7 @@ class EvaluateArgs:
     """Viewers of each stimulus scored by likelihood; all by default."""
     samples: int = 10
     """Scanpaths that a model generates for each stimulus."""
+    work: WorkOptions = field(default_factory=WorkOptions)
     save_clusters: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Write the clusters of SS as JSON."""
     out: Path = Path("results.json")
@@ -83,13 +84,17 @@ def run(args: EvaluateArgs) -> int:
     import json
 
     from stdiffeye.cli.named_files import named_files
-    from stdiffeye.verbs import evaluate
+    from stdiffeye.evaluating import evaluate
 
+    if args.save_clusters is not None and args.work.shard is not None:
+        raise InputError("a shard has not all clusters: leave out --save-clusters, or evaluate without --shard")
     result = evaluate(
         args.human,
         named_files(args.generated),
+        args.out,
         split=args.split,
         split_id=args.split_id,
+        per_stimulus=args.per_stimulus,
         compare=args.compare,
         clusters=args.clusters,
         semantics=args.semantics,
@@ -107,8 +112,11 @@ def run(args: EvaluateArgs) -> int:
         samples=args.samples,
         quiet=args.quiet or args.json,
         compile_kernels=None,
+        work=args.work,
     )
-    written = result.save(args.out, args.per_stimulus)
+    if args.work.shard is not None:
+        print(f"Shard {args.work.shard} is done; when all are: stdiffeye join {args.out}")
+        return 0
     if args.save_clusters is not None:
         result.save_clusters(args.save_clusters)
     if args.json:
@@ -116,7 +124,8 @@ def run(args: EvaluateArgs) -> int:
         return 0
     if not args.quiet:
         print(f"{result}\n")
-    print(f"results: {', '.join(map(str, written))}")
+    tables = (".md", ".tex", ".csv") if result.systems else (".md",)
+    print(f"results: {', '.join(map(str, (args.out, *map(args.out.with_suffix, tables))))}")
     return 0
 
 

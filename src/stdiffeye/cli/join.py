@@ -1,6 +1,7 @@
-"""Put shards of work together that were done apart, by `generate` or `prepare` with --shard.
+"""Put shards of work together that were done apart, by `generate`, `prepare` or `evaluate` with --shard.
 
 Example: stdiffeye join gaze
+         stdiffeye join results.json
          stdiffeye join stores/osie
 """
 

@@ -17,8 +17,8 @@ from tyro.conf import Positional, arg
 
 from stdiffeye.errors import InputError
 
-SHARDED = {"generate": "join", "prepare": "join", "features": ""}
-"""Verbs with --shard, and what puts their shards together; features lie in one cache from the start."""
+SHARDED = {"generate": "gaze", "prepare": "store", "features": "", "evaluate": "results.json"}
+"""Verbs with --shard, and their --out where none is given; features need no join, as they lie in one cache."""
 
 
 @dataclass
@@ -99,8 +99,8 @@ def _join(words: Sequence[str]) -> list[str]:
     """The lines by which the first job of the array submits the join, once."""
     if not SHARDED[words[0]]:
         return []
-    out = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "--out"), "gaze")
-    wrapped = shlex.quote(f"stdiffeye {SHARDED[words[0]]} {shlex.quote(out)}")
+    out = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "--out"), SHARDED[words[0]])
+    wrapped = shlex.quote(f"stdiffeye join {shlex.quote(out)}")
     return [
         'if [ "$SLURM_ARRAY_TASK_ID" = 1 ] && [ "${SLURM_RESTART_COUNT:-0}" = 0 ]; then',
         f'  sbatch --dependency="afterok:$SLURM_ARRAY_JOB_ID" --job-name=stdiffeye-join --wrap={wrapped}',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from stdiffeye.border import reading
@@ -11,7 +11,7 @@ from stdiffeye.gaze import Frame, GazeList, Trial
 from stdiffeye.io.parquet import read_parquet, write_parquet
 from stdiffeye.io.pysaliency_hdf5 import read_pysaliency, write_pysaliency
 from stdiffeye.io.scanpath_csv import read_scanpath_csv, write_scanpath_csv
-from stdiffeye.io.scanpath_json import read_scanpaths, write_scanpaths
+from stdiffeye.io.scanpath_json import iterate_scanpaths, read_scanpaths, write_scanpaths
 
 READERS = {
     ".json": read_scanpaths,
@@ -58,6 +58,31 @@ def read_gaze(path: str | Path, frame: Frame | None = None) -> GazeList[Trial]:
     Scanpath(9 fixations, 2.74 s, 800×600 px)
     """
     path = Path(path)
+    reader = _reader(path)
+    with reading(path):
+        trials = GazeList(reader(path, frame))
+    if not trials:
+        raise InputError(f"{path} holds no trial")
+    return trials
+
+
+def iterate_gaze(path: str | Path) -> Iterator[Trial]:
+    """The trials of `read_gaze` one after the other; JSON is never held as a whole. Pictures are not looked up."""
+    path = Path(path)
+    if _reader(path) is not read_scanpaths:
+        yield from read_gaze(path)
+        return
+    count = 0
+    with reading(path):
+        for trial in iterate_scanpaths(path):
+            count += 1
+            yield trial
+    if not count:
+        raise InputError(f"{path} holds no trial")
+
+
+def _reader(path: Path) -> Callable[[Path, Frame | None], Iterable[Trial]]:
+    """What reads a gaze file, which must be there and be one."""
     if not path.is_file():
         raise InputError(f"{path} does not exist" if not path.exists() else f"{path} is a folder, expected a gaze file")
     reader = READERS.get(kind(path))
@@ -65,11 +90,7 @@ def read_gaze(path: str | Path, frame: Frame | None = None) -> GazeList[Trial]:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no gaze file; known are {', '.join(READERS)}")
     if is_quality_report(path):
         raise InputError(f"{path} is a report of data quality, not gaze: take scanpaths.json beside it")
-    with reading(path):
-        trials = GazeList(reader(path, frame))
-    if not trials:
-        raise InputError(f"{path} holds no trial")
-    return trials
+    return reader
 
 
 def write_gaze(path: str | Path, trials: Iterable[Trial]) -> None:

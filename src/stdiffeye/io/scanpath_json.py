@@ -49,16 +49,20 @@ def read_scanpaths(path: str | Path, frame: Frame | None = None) -> list[Trial]:
     frame
         For rows that do not say their width and height.
     """
-    trials, empty = [], 0
+    return with_pictures_inside(list(iterate_scanpaths(path, frame)), path)
+
+
+def iterate_scanpaths(path: str | Path, frame: Frame | None = None) -> Iterator[Trial]:
+    """The trials of `read_scanpaths` one after the other; the pictures that they name are not looked up."""
+    empty = 0
     for number, row in enumerate(iterate_rows(path), start=1):
         trial = trial_from_row(row, f"row {number} of {path}", frame)
         if trial is None:
             empty += 1
         else:
-            trials.append(trial)
+            yield trial
     if empty:
         warnings.warn(f"{path}: {empty} trials without a fixation were left out", stacklevel=2)
-    return with_pictures_inside(trials, path)
 
 
 def write_scanpaths(path: str | Path, trials: Iterable[Trial]) -> None:

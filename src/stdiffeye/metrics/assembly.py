@@ -2,112 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
+from stdiffeye.arrays import Floats, scratch_array
 from stdiffeye.metrics import bootstrap
-from stdiffeye.metrics.bootstrap import HistogramSum, Replicates, SeriesSum
-from stdiffeye.metrics.references import Humans, Row
-from stdiffeye.metrics.result import GAP, Difference, Estimate, Key, Result
+from stdiffeye.metrics.bootstrap import Replicates, SeriesSum
+from stdiffeye.metrics.divergence import UNKNOWN, DivergenceSum, PairScores, joined_bounds
+from stdiffeye.metrics.protocols import Series
+from stdiffeye.metrics.references import Row
+from stdiffeye.metrics.result import GAP, Difference, Estimate, Result
+from stdiffeye.metrics.scored_stimuli import EvaluationPlan, ScoredStimuli
 from stdiffeye.metrics.settings import EvaluationSettings
 from stdiffeye.metrics.spec import METRICS
 
 Table = dict[str, dict[str, Replicates]]
 
 
-def assemble(
-    settings: EvaluationSettings,
-    humans: Humans,
-    keys: list[Key],
-    rows: Mapping[str, Row],
-    references: tuple[str, ...],
-    compare: bool,
-    notes: list[str],
-) -> Result:
+def assemble(plan: EvaluationPlan, scored: Iterable[ScoredStimuli]) -> Result:
     """Average rows over stimuli, with intervals, gaps closed and comparisons.
 
     Parameters
     ----------
-    settings : EvaluationSettings
-        How to average.
-    humans : Humans
-        The human side, which also computes the reference rows.
-    keys : list of (str, str)
-        (name, task) of the stimuli, in the order of the rows' values.
-    rows : dict of str to Row
-        Scores of each system.
-    references : tuple of str
-        Which reference rows to add.
-    compare : bool
-        Whether to test the systems against each other.
-    notes : list of str
-        What was left out and why; joins the result.
+    plan : EvaluationPlan
+        What was evaluated.
+    scored : iterable of ScoredStimuli
+        All stimuli in their order; looked through twice, since the bins of KLD follow from the extremes of all.
 
     Returns
     -------
     Result
         What `evaluate` returns.
     """
-    every = {**rows, **{name: humans.reference(name) for name in references}}
-    averages = _averages(every, settings, len(keys))
-    systems = {name: _estimates(averages[name], row) for name, row in every.items()}
+    totals, centres = _totals(plan, scored)
+    averages = _averages(plan, totals, scored)
+    systems = {name: _estimates(averages[name], total) for name, total in totals.items()}
+    own = [name for name in plan.rows if name not in plan.references]
     closed = {}
-    if references:
-        closed = {name: _gaps(averages[name], averages["human"], averages["shuffled"]) for name in rows}
+    if plan.references:
+        closed = {name: _gaps(averages[name], averages["human"], averages["shuffled"]) for name in own}
     gaps = {name: _with_mean(table) for name, table in closed.items()}
-    pairs = list(combinations(rows, 2)) if compare else []
+    pairs = list(combinations(own, 2)) if plan.compare else []
     differences = [row for pair in pairs for row in (*_differences(*pair, averages), *_gap_differences(*pair, closed))]
-    beside = [(name, other) for name in rows for other in ("human", "shuffled") if other in references]
+    beside = [(name, other) for name in own for other in ("human", "shuffled") if other in plan.references]
     to_references = [row for pair in beside for row in _differences(*pair, averages)]
-    described = {**vars(settings), "metrics": [spec.name for spec in humans.chosen]}
-    described["protocols"] = list(settings.protocols)
-    viewers = len(humans.paths) / len(keys)
-    centres = humans.context.centres_px
-    return Result(systems, references, gaps, differences, keys, described, notes, centres, to_references, viewers)
+    described = {**vars(plan.settings), "metrics": list(plan.metrics), "protocols": list(plan.settings.protocols)}
+    return Result(
+        systems,
+        plan.references,
+        gaps,
+        differences,
+        plan.keys,
+        described,
+        plan.notes,
+        centres,
+        to_references,
+        plan.viewers,
+    )
 
 
-def _averages(rows: Mapping[str, Row], settings: EvaluationSettings, stimuli: int) -> dict[str, Table]:
+class RowTotals:
+    """A row over all stimuli: the values of each, and the extremes that the bins of KLD follow from."""
+
+    def __init__(self, plan: EvaluationPlan, metrics: Sequence[str]) -> None:
+        shape = (len(plan.protocols), len(metrics), 2, len(plan.keys))
+        self._values = scratch_array(shape)
+        self.series = {
+            protocol: {metric: Series(*both) for metric, both in zip(metrics, some, strict=True)}
+            for protocol, some in zip(plan.protocols, self._values, strict=True)
+        }
+        self._undefined, self._ensembles = dict.fromkeys(metrics, 0), 1
+        self.bounds = dict.fromkeys(plan.counted(metrics), UNKNOWN)
+        self.divergences: dict[str, DivergenceSum] = {}
+
+    def add(self, span: range, row: Row, human: PairScores) -> None:
+        """Take over the values of some stimuli.
+
+        Parameters
+        ----------
+        span : range
+            Numbers of the stimuli.
+        row : Row
+            Their scores.
+        human : PairScores
+            Their human–human scores.
+        """
+        for protocol, metrics in self.series.items():
+            for metric, one in metrics.items():
+                one.value[span.start : span.stop] = row.series[protocol][metric].value
+                one.weight[span.start : span.stop] = row.series[protocol][metric].weight
+        self._ensembles = row.ensembles
+        for metric in self._undefined:
+            self._undefined[metric] += row.undefined[metric]
+        for name, known in self.bounds.items():
+            self.bounds[name] = joined_bounds(known, human.bounds(name), row.pairs.bounds(name))
+
+    def undefined(self, metric: str) -> int:
+        """Return the number of pairs without a score, on average over the ensembles.
+
+        Parameters
+        ----------
+        metric : str
+            Which one.
+
+        Returns
+        -------
+        int
+            Rounded.
+        """
+        return round(self._undefined[metric] / self._ensembles)
+
+    def start_divergences(self, replicates: int) -> None:
+        """Begin to count for KLD, now that the extremes are known.
+
+        Parameters
+        ----------
+        replicates : int
+            Of the bootstrap.
+        """
+        components = {metric: METRICS[metric].components or (metric,) for metric in self._undefined if self.bounds}
+        self.divergences = {
+            metric: DivergenceSum({name: self.bounds[name] for name in names}, replicates)
+            for metric, names in components.items()
+        }
+
+
+def _totals(plan: EvaluationPlan, scored: Iterable[ScoredStimuli]) -> tuple[dict[str, RowTotals], list[Floats]]:
+    totals = {name: RowTotals(plan, metrics) for name, metrics in plan.rows.items()}
+    centres: list[Floats] = []
+    for some in scored:
+        centres += some.centres_px
+        for name, total in totals.items():
+            total.add(some.span, some.rows[name], some.human)
+    return totals, centres
+
+
+def _averages(
+    plan: EvaluationPlan, totals: Mapping[str, RowTotals], scored: Iterable[ScoredStimuli]
+) -> dict[str, Table]:
     """All rows together, so that the stimuli are resampled once; the time goes into the sums."""
-    sums = {name: _sums(row, settings) for name, row in rows.items()}
+    settings = plan.settings
+    sums = {name: _series_sums(total, settings) for name, total in totals.items()}
     every = [one for table in sums.values() for metrics in table.values() for one in metrics.values()]
-    for block, weights in bootstrap.resamples(stimuli, settings.replicates, settings.seed):
+    for total in totals.values():
+        total.start_divergences(settings.replicates)
+    source = iter(scored) if "kld" in settings.protocols else iter(())
+    some = next(source, None)
+    for block, weights in bootstrap.resamples(len(plan.keys), settings.replicates, settings.seed):
         for one in every:
             one.add(block, weights)
+        while some is not None and some.span.start < block.stop:
+            _count(totals, some, weights[:, some.span.start - block.start : some.span.stop - block.start])
+            some = next(source, None)
+    return {name: _replicates(settings, sums[name], total) for name, total in totals.items()}
+
+
+def _count(totals: Mapping[str, RowTotals], some: ScoredStimuli, weights: Floats) -> None:
+    for name, total in totals.items():
+        for one in total.divergences.values():
+            one.add(some.human, some.rows[name].pairs, weights)
+
+
+def _replicates(settings: EvaluationSettings, sums: dict[str, dict[str, SeriesSum]], total: RowTotals) -> Table:
+    every: dict[str, Mapping[str, SeriesSum | DivergenceSum]] = {**sums, "kld": total.divergences}
     return {
-        name: {
-            protocol: {metric: one.result() for metric, one in metrics.items()} for protocol, metrics in table.items()
-        }
-        for name, table in sums.items()
+        protocol: {metric: one.result() for metric, one in every[protocol].items()} for protocol in settings.protocols
     }
 
 
-def _sums(row: Row, settings: EvaluationSettings) -> dict[str, dict[str, SeriesSum | HistogramSum]]:
-    table: dict[str, dict[str, SeriesSum | HistogramSum]] = {}
-    for protocol in settings.protocols:
-        if protocol == "kld":
-            table[protocol] = {name: HistogramSum(one, settings.replicates) for name, one in row.histograms.items()}
-        else:
-            table[protocol] = {
-                name: SeriesSum(one, settings.pooled(name), settings.replicates)
-                for name, one in row.series[protocol].items()
-            }
-    return table
+def _series_sums(total: RowTotals, settings: EvaluationSettings) -> dict[str, dict[str, SeriesSum]]:
+    return {
+        protocol: {name: SeriesSum(one, settings.pooled(name), settings.replicates) for name, one in metrics.items()}
+        for protocol, metrics in total.series.items()
+    }
 
 
-def _estimates(table: Table, row: Row) -> dict[str, dict[str, Estimate]]:
+def _estimates(table: Table, row: RowTotals) -> dict[str, dict[str, Estimate]]:
     out: dict[str, dict[str, Estimate]] = {}
     for protocol, metrics in table.items():
         out[protocol] = {}
         for name, one in metrics.items():
             if protocol == "kld":
-                n, values = row.histograms[name].stimuli, None
+                n, values = row.divergences[name].stimuli, None
             else:
                 values = row.series[protocol][name].value
                 n = int((~np.isnan(values)).sum())
             low, high = one.interval
-            out[protocol][name] = Estimate(one.value, low, high, n, row.undefined[name], values)
+            out[protocol][name] = Estimate(one.value, low, high, n, row.undefined(name), values)
     return out
 
 

@@ -1,8 +1,7 @@
 """Bootstrap over stimuli: confidence intervals, and paired tests between systems.
 
 A replicate resamples the stimuli with replacement; all systems share the same replicates. The interval is the
-2.5–97.5 % range over the replicates. Shared replicates make the difference of two systems a paired test. The bins of
-KLD stay those of the whole sample, so that a replicate is a weighted sum of the stimuli's histograms.
+2.5–97.5 % range over the replicates. Shared replicates make the difference of two systems a paired test.
 
 Efron & Tibshirani 1993.
 """
@@ -16,7 +15,6 @@ import numpy as np
 
 from stdiffeye.arrays import Floats
 from stdiffeye.metrics.protocols import Series
-from stdiffeye.metrics.score_histograms import Histograms, divergence
 
 LEVELS = (2.5, 97.5)
 STIMULI_PER_BLOCK = 1024  # of which all replicates are held at a time: 8 MB for a thousand
@@ -143,49 +141,6 @@ class SeriesSum:
         defined = ~np.isnan(value)
         weight = defined * (self.series.weight[block] if self.pooled else 1.0)
         return np.where(defined, value, 0.0) * weight, weight
-
-
-@dataclass
-class HistogramSum:
-    """KLD over all stimuli and over each replicate, from running sums of the stimuli's histograms.
-
-    Parameters
-    ----------
-    histograms : Histograms
-        Those of all stimuli.
-    replicates : int
-        Number of replicates B.
-    """
-
-    histograms: Histograms
-    replicates: int
-
-    def __post_init__(self) -> None:
-        sides, components, _, bins = self.histograms.counts.shape
-        self._sum = np.zeros((sides, components, self.replicates, bins))
-
-    def add(self, block: slice, weights: Floats) -> None:
-        """Add the stimuli of a block to the replicates' sums.
-
-        Parameters
-        ----------
-        block : slice
-            Which stimuli.
-        weights : array, shape (B, stimuli of the block)
-            How often each replicate holds each stimulus.
-        """
-        self._sum += weights @ self.histograms.counts[:, :, block]
-
-    def result(self) -> Replicates:
-        """Return KLD and its replicates, when all blocks were added.
-
-        Returns
-        -------
-        Replicates
-            Over all stimuli, and over each replicate.
-        """
-        once = np.ones((1, self.histograms.counts.shape[2]))
-        return Replicates(float(self.histograms.kld(once)[0]), divergence(self._sum))
 
 
 def gap_closed(model: Replicates, human: Replicates, shuffled: Replicates) -> Replicates:

@@ -6,18 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stdiffeye.arrays import Floats
+import numpy as np
+
 from stdiffeye.errors import InputError
+from stdiffeye.files import temporary_folder
 from stdiffeye.gaze import Trial
 from stdiffeye.metrics.assembly import assemble
-from stdiffeye.metrics.clusters import cluster, read_clusters
 from stdiffeye.metrics.paths import PackedScanpaths
-from stdiffeye.metrics.references import REFERENCES, Humans
-from stdiffeye.metrics.result import Key, Result
-from stdiffeye.metrics.semantics import read_maps
+from stdiffeye.metrics.references import REFERENCES
+from stdiffeye.metrics.result import Result
+from stdiffeye.metrics.scored_stimuli import EvaluationPlan, ScoreFolders
 from stdiffeye.metrics.settings import EvaluationSettings
-from stdiffeye.metrics.spec import Context, MetricSpec
-from stdiffeye.metrics.stimuli import Reading, check_size, grouped, matched, to_paths
+from stdiffeye.metrics.spec import MetricSpec
+from stdiffeye.metrics.stimuli import Sides, check_size, matched, packed_sides, reading_of, to_paths
+from stdiffeye.metrics.stimulus_scoring import StimulusFiles, StimulusScoring
+from stdiffeye.progress import track
 
 
 def evaluate(
@@ -27,9 +30,13 @@ def evaluate(
     compare: bool = False,
     clusters: str | Path | None = None,
     semantics: str | Path | None = None,
+    quiet: bool = True,
     **settings: Any,
 ) -> Result:
     """Judge systems against humans on the stimuli that all of them have.
+
+    Some stimuli are scored at a time, and what is left of them goes to the system's place for temporary files. So
+    memory does not grow with the number of stimuli.
 
     Parameters
     ----------
@@ -43,6 +50,8 @@ def evaluate(
         JSON of cluster centres for SS; by default they are computed from the humans.
     semantics : path, optional
         Folder of semantic maps, which SSS needs.
+    quiet : bool
+        Show no progress.
     **settings
         Fields of `EvaluationSettings`: metrics, protocols, estimator, mode, replicates, …
 
@@ -54,8 +63,8 @@ def evaluate(
     Raises
     ------
     InputError
-        For unknown settings, representative samples, when no stimulus is shared, or when the comparison would not fit
-        in memory.
+        For unknown settings, representative samples, when no stimulus is shared, or when the comparisons of one
+        stimulus would not fit in memory.
 
     Examples
     --------
@@ -67,24 +76,80 @@ def evaluate(
     >>> result["ours"]["mean"]["DTW"].value
     10.0
     """
-    chosen = EvaluationSettings(**{name: _tuple(value) for name, value in settings.items()})
+    chosen = _settings(settings)
     _check_names(generated, chosen)
+    chosen.specs(semantics is not None)
+    sides = packed_sides(human, generated, reading_of(settings))
+    return evaluate_sides(sides, compare=compare, clusters=clusters, semantics=semantics, quiet=quiet, **settings)
+
+
+def evaluate_sides(sides: Sides, *, quiet: bool = True, **settings: Any) -> Result:
+    """Judge trials that were packed already; settings as in `evaluate`.
+
+    Parameters
+    ----------
+    sides : Sides
+        The humans and the systems.
+    quiet : bool
+        Show no progress.
+    **settings
+        As in `evaluate`.
+
+    Returns
+    -------
+    Result
+        As that of `evaluate`.
+    """
+    scoring = scoring_of(sides, **settings)
+    spans = list(scoring.spans(range(len(scoring.plan.keys))))
+    if len(spans) == 1:
+        return assemble(scoring.plan, [scoring.score(spans[0])])
+    with temporary_folder() as folder:
+        for span in track(spans, "scoring", quiet=quiet):
+            scoring.score(span).save(folder, scoring.plan)
+        return assemble(scoring.plan, ScoreFolders([folder], scoring.plan))
+
+
+def scoring_of(
+    sides: Sides,
+    *,
+    compare: bool = False,
+    clusters: str | Path | None = None,
+    semantics: str | Path | None = None,
+    **settings: Any,
+) -> StimulusScoring:
+    """Match both sides and plan what is scored; settings as in `evaluate`.
+
+    Parameters
+    ----------
+    sides : Sides
+        The humans and the systems.
+    compare, clusters, semantics
+        As in `evaluate`.
+    **settings
+        Fields of `EvaluationSettings`.
+
+    Returns
+    -------
+    StimulusScoring
+        Of which any stimuli can be scored.
+    """
+    chosen = _settings(settings)
+    _check_names(sides.systems, chosen)
     requested = chosen.specs(semantics is not None)
-    human_groups = grouped(human, "the human file")
-    systems = {name: grouped(_independent(trials, name), f"{name!r}") for name, trials in generated.items()}
-    keys, notes = matched(human_groups, systems)
-    reading = Reading(chosen.mode, chosen.max_fixations, chosen.rate_hz, chosen.compat is not None)
-    paths = to_paths(human_groups, keys, reading, "the human file")
+    keys, notes = matched(sides.human, sides.systems)
+    paths = to_paths(sides.human, keys)
     wanted = available(requested, paths, "the humans", notes)
-    context = context_of(wanted, paths, keys, clusters, semantics, notes)
-    humans = Humans(paths, len(keys), context, wanted, chosen.protocols, chosen.estimator, chosen.seed, chosen.shuffles)
-    rows = {}
-    for name, groups in systems.items():
-        ensemble = to_paths(groups, keys, reading, f"{name!r}")
-        check_size(paths, ensemble, len(keys), name)
-        rows[name] = humans.row([ensemble], available(wanted, ensemble, name, notes))
-    references = _references(chosen, humans, notes)
-    return assemble(chosen, humans, keys, rows, references, compare, notes)
+    ensembles, rows = {}, {}
+    for name, side in sides.systems.items():
+        ensembles[name] = to_paths(side, keys)
+        check_size(paths, ensembles[name], len(keys), name)
+        rows[name] = _names(available(wanted, ensembles[name], name, notes))
+        _note_single_samples(chosen, ensembles[name], name, notes)
+    references = _references(chosen, len(paths), len(keys), notes)
+    rows |= {name: _names(wanted) for name in references}
+    plan = EvaluationPlan(chosen, _names(wanted), rows, references, keys, len(paths) / len(keys), compare, notes)
+    return StimulusScoring(plan, paths, ensembles, StimulusFiles.of(plan, clusters, semantics))
 
 
 def available(chosen: Sequence[MetricSpec], paths: PackedScanpaths, who: str, notes: list[str]) -> list[MetricSpec]:
@@ -120,65 +185,23 @@ def available(chosen: Sequence[MetricSpec], paths: PackedScanpaths, who: str, no
     return [spec for spec in chosen if not spec.needs_duration]
 
 
-def context_of(
-    chosen: Sequence[MetricSpec],
-    paths: PackedScanpaths,
-    keys: list[Key],
-    clusters: str | Path | None,
-    semantics: str | Path | None,
-    notes: list[str],
-) -> Context:
-    """Gather what metrics need to know about the stimuli: cluster centres for SS, semantic maps for SSS.
-
-    Parameters
-    ----------
-    chosen : sequence of MetricSpec
-        The metrics that will be computed.
-    paths : PackedScanpaths
-        Human scanpaths, to compute clusters from.
-    keys : list of (str, str)
-        (name, task) of the stimuli.
-    clusters, semantics : path or None
-        File of cluster centres, folder of semantic maps.
-    notes : list of str
-        Gets a sentence where semantic maps are missing.
-
-    Returns
-    -------
-    Context
-        By number of the stimulus; empty where no metric needs it.
-    """
-    centres: Sequence[Floats] = ()
-    maps: Sequence[Any] = ()
-    if any(spec.needs_clusters for spec in chosen):
-        centres = cluster(paths, len(keys)) if clusters is None else read_clusters(clusters, keys)
-    if any(spec.needs_semantics for spec in chosen) and semantics is not None:
-        maps, missing = read_maps(semantics, keys)
-        if missing:
-            notes.append(f"{missing} of {len(keys)} stimuli have no semantic map; SSS is undefined there")
-    return Context(centres, maps)
+def _note_single_samples(settings: EvaluationSettings, ensemble: PackedScanpaths, name: str, notes: list[str]) -> None:
+    single = int((np.bincount(ensemble.stimulus) == 1).sum())
+    if single and "crps" in settings.protocols and settings.estimator == "fair":
+        notes.append(
+            f"{name}: one sample only of {single} stimuli, where fair CRPS is undefined; --estimator printed is defined"
+        )
 
 
-def _references(settings: EvaluationSettings, humans: Humans, notes: list[str]) -> tuple[str, ...]:
-    if len(humans.paths) == humans.stimuli:
+def _references(settings: EvaluationSettings, viewers: int, stimuli: int, notes: list[str]) -> tuple[str, ...]:
+    if viewers == stimuli:
         notes.append("one viewer per stimulus: KLD, the row human and gap closed need at least two and are undefined")
     if not settings.references:
         return ()
-    if humans.stimuli < 2:
+    if stimuli < 2:
         notes.append("one stimulus only: no reference rows, since shuffled humans need another picture")
         return ()
     return REFERENCES
-
-
-def _independent(trials: Iterable[Trial], name: str) -> list[Trial]:
-    """Refuse samples that say that they were chosen together: a score of them would be a score of the choice."""
-    found = list(trials)
-    if any(trial.details.get("sampling") == "representative" for trial in found):
-        raise InputError(
-            f"{name!r} holds representative samples, which were chosen to cover human gaze and are not scored: "
-            "generate independent ones (leave out --representative)"
-        )
-    return found
 
 
 def _check_names(generated: Mapping[str, Any], settings: EvaluationSettings) -> None:
@@ -189,5 +212,10 @@ def _check_names(generated: Mapping[str, Any], settings: EvaluationSettings) -> 
         raise InputError(f"a system cannot be called {taken[0]!r}: that is the name of a reference row")
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple) else value
+def _settings(values: Mapping[str, Any]) -> EvaluationSettings:
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return EvaluationSettings(**plain)
+
+
+def _names(chosen: Sequence[MetricSpec]) -> tuple[str, ...]:
+    return tuple(spec.name for spec in chosen)

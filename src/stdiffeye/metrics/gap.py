@@ -8,15 +8,19 @@ nothing of the picture, 1 that it is as good as another viewer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 from stdiffeye.metrics.assembly import assemble
-from stdiffeye.metrics.evaluation import available, context_of
-from stdiffeye.metrics.references import REFERENCES, Humans
+from stdiffeye.metrics.clusters import cluster
+from stdiffeye.metrics.evaluation import available
+from stdiffeye.metrics.references import REFERENCES, Humans, ReferenceEnsembles, Row
 from stdiffeye.metrics.result import Result
+from stdiffeye.metrics.scored_stimuli import EvaluationPlan, ScoredStimuli
 from stdiffeye.metrics.settings import EvaluationSettings
-from stdiffeye.metrics.stimuli import Reading, check_size, grouped, matched, to_paths
+from stdiffeye.metrics.spec import Context
+from stdiffeye.metrics.stimuli import Reading, check_size, matched, packed_trials, to_paths
 
 GAP_METRICS = ("LD", "DFD", "DTW", "TDE", "MM", "SM", "SM_dur")
 
@@ -55,14 +59,11 @@ class Evaluator:
 
     def __init__(self, human: Iterable[Trial], metrics: Sequence[str] = GAP_METRICS, seed: int = 0) -> None:
         self.notes: list[str] = []
-        self._groups = grouped(human, "the human trials")
-        self._keys = sorted(self._groups)
-        self._reading = Reading()
         self._settings = EvaluationSettings(metrics=tuple(metrics), protocols=("crps",), replicates=0, seed=seed)
-        paths = to_paths(self._groups, self._keys, self._reading, "the human trials")
-        chosen = available(self._settings.specs(semantics=False), paths, "the humans", self.notes)
-        context = context_of(chosen, paths, self._keys, None, None, self.notes)
-        self._humans = Humans(paths, len(self._keys), context, chosen, ("crps",), seed=seed)
+        self._human = packed_trials(human, Reading(), "the human trials")
+        self._keys = sorted(self._human.numbers)
+        self._paths = to_paths(self._human, self._keys)
+        self._chosen = available(self._settings.specs(semantics=False), self._paths, "the humans", self.notes)
 
     def evaluate(self, generated: Iterable[Trial]) -> Result:
         """Compute CRPS of a model and of the reference rows.
@@ -82,18 +83,37 @@ class Evaluator:
         InputError
             When a stimulus of the humans has no sample.
         """
-        groups = grouped(generated, "the generated trials")
-        keys, notes = matched(self._groups, {"model": groups})
+        side = packed_trials(generated, Reading(), "the generated trials", self._human.numbers)
+        keys, notes = matched(self._human, {"model": side})
         if keys != self._keys:
             raise InputError(
                 f"the model has gaze for {len(keys)} of {len(self._keys)} stimuli; "
                 "the reference rows are on all of them: make an Evaluator of the same stimuli"
             )
-        ensemble = to_paths(groups, keys, self._reading, "the generated trials")
-        check_size(self._humans.paths, ensemble, len(keys), "model")
+        ensemble = to_paths(side, keys)
+        check_size(self._paths, ensemble, len(keys), "model")
         notes = [*self.notes, *notes]
-        row = self._humans.row([ensemble], available(self._humans.chosen, ensemble, "model", notes))
-        return assemble(self._settings, self._humans, keys, {"model": row}, REFERENCES, False, notes)
+        chosen = available(self._chosen, ensemble, "model", notes)
+        rows = {"model": self._humans.row([ensemble], chosen), **self._references}
+        names = {name: tuple(row.undefined) for name, row in rows.items()}
+        metrics = tuple(spec.name for spec in self._chosen)
+        viewers = len(self._paths) / len(keys)
+        plan = EvaluationPlan(self._settings, metrics, names, REFERENCES, keys, viewers, notes=notes)
+        return assemble(plan, [ScoredStimuli(range(len(keys)), self._humans.pairs, rows, [])])
+
+    @cached_property
+    def _humans(self) -> Humans:
+        paths, stimuli = self._paths, len(self._keys)
+        context = Context(cluster(paths, stimuli) if any(spec.needs_clusters for spec in self._chosen) else ())
+        return Humans(paths, stimuli, context, self._chosen, ("crps",), self._settings.estimator)
+
+    @cached_property
+    def _references(self) -> dict[str, Row]:
+        """The reference rows, which depend on the humans only."""
+        everything = range(len(self._keys))
+        others = ReferenceEnsembles(self._paths, len(everything), self._settings.seed)
+        moved = {name: self._humans.row(others.of(name, everything)) for name in ("shuffled", "centre")}
+        return {"human": self._humans.human_row(), **moved}
 
     def crps(self, generated: Iterable[Trial]) -> dict[str, float]:
         """Return the CRPS of a model.

@@ -5,20 +5,25 @@ Conventions: 512×384 px, durations in ms (NaN where unknown), a path is `xy_px[
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stdiffeye.arrays import Floats, Ints
 from stdiffeye.errors import InputError
+from stdiffeye.files import disk_errors
 from stdiffeye.gaze import Frame, Scanpath
 
 EVALUATION_FRAME = Frame(512, 384)
 PAD = (1.0, 1.0, 1.0)  # what ScanDiff appends to scanpaths of one or two fixations: x px, y px, ms
 PADDED_LENGTH = 3
+PACKED_AT_ONCE = 1024  # scanpaths, before they go to the disk
 COMPAT_DURATION_MS = 100.0  # what ScanDiff assumes for systems without durations
 
 
@@ -113,6 +118,86 @@ class PackedScanpaths:
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         source = np.arange(first[-1]) + np.repeat(self.first[:-1][which] - first[:-1], lengths)
         return PackedScanpaths(self.xy_px[source], self.duration_ms[source], first, self.stimulus[which])
+
+    def span(self, stimuli: range) -> PackedScanpaths:
+        """Return the scanpaths of successive stimuli, which are numbered from 0; sorted by stimulus they must be.
+
+        Parameters
+        ----------
+        stimuli : range
+            Their numbers; the scanpaths must be sorted by stimulus.
+
+        Returns
+        -------
+        PackedScanpaths
+            A copy, with stimuli numbered from 0.
+        """
+        start, stop = np.searchsorted(self.stimulus, (stimuli.start, stimuli.stop))
+        some = self.subset(np.arange(start, stop))
+        return some.moved_to(some.stimulus - stimuli.start)
+
+    def subset_on_disk(self, which: Ints, stimulus: Ints) -> PackedScanpaths:
+        """Return some of the scanpaths in the order of `which`, in a temporary file, with these stimuli.
+
+        Parameters
+        ----------
+        which : ndarray of int
+            Numbers of the scanpaths.
+        stimulus : ndarray of int
+            New stimulus of each.
+
+        Returns
+        -------
+        PackedScanpaths
+            In the order of `which`.
+        """
+        blocks = (which[start : start + PACKED_AT_ONCE] for start in range(0, len(which), PACKED_AT_ONCE))
+        return _on_disk(map(self.subset, blocks)).moved_to(stimulus)
+
+
+def packed_on_disk(scanpaths: Iterable[tuple[Scanpath, int]], compat: bool = False) -> PackedScanpaths:
+    """Pack scanpaths with the numbers of their stimuli as they come, into a temporary file; there may be none.
+
+    Parameters
+    ----------
+    scanpaths : iterable of (Scanpath, int)
+        Each with the number of its stimulus; there may be none.
+    compat : bool
+        As in `pack`.
+
+    Returns
+    -------
+    PackedScanpaths
+        In the order given.
+    """
+    source = iter(scanpaths)
+
+    def blocks() -> Iterator[PackedScanpaths]:
+        while block := list(islice(source, PACKED_AT_ONCE)):
+            yield pack([path for path, _ in block], [number for _, number in block], compat)
+
+    return _on_disk(blocks())
+
+
+def _on_disk(blocks: Iterable[PackedScanpaths]) -> PackedScanpaths:
+    lengths, stimulus = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    here = Path(tempfile.gettempdir(), "gaze")
+    with disk_errors(here), tempfile.TemporaryFile() as xy, tempfile.TemporaryFile() as duration:
+        for block in blocks:
+            xy.write(block.xy_px.tobytes())
+            duration.write(block.duration_ms.tobytes())
+            lengths.append(block.lengths)
+            stimulus.append(block.stimulus)
+        first = np.cumsum(np.concatenate(lengths))
+        return PackedScanpaths(_mapped(xy).reshape(-1, 2), _mapped(duration), first, np.concatenate(stimulus))
+
+
+def _mapped(file: IO[bytes]) -> Floats:
+    """What was written to a file, as an array that the system reads when it is looked at."""
+    file.flush()
+    if file.tell() == 0:
+        return np.empty(0)
+    return np.memmap(file, dtype=np.float64, mode="r")
 
 
 def pack(scanpaths: Sequence[Scanpath], stimulus: Sequence[int] | Ints, compat: bool = False) -> PackedScanpaths:

@@ -6,7 +6,7 @@ With human scanpaths x_1 … x_I and generated ones y_1 … y_J (the ensemble) o
   `estimator="fair"` leaves the diagonal out, so that the value does not depend on the size of the ensemble.
 * **mean** mean_ij d(x_i, y_j).
 * **best** mean_i min_j d(x_i, y_j), max for similarities.
-* **kld** over all stimuli: see `score_histograms.py`.
+* **kld** over all stimuli: KL of the distributions of human–human and of human–generated scores (`divergence.py`).
 
 Similarities use the same formulas, and larger is better: CRPS_sim = ½ − CRPS(1 − s). CRPS is a proper score only for
 distances of negative type (`negative_type.py`): KTD by construction, the others not in general.
@@ -248,6 +248,26 @@ def leave_one_out(spec: MetricSpec, humans: Ensemble, estimator: Estimator) -> d
         "best": _scattered(_best_by_human(spec, values[off], a[off]), _runs(a[off])[1], viewers),
     }
     return {protocol: _by_stimulus(value, stimulus, humans.stimuli) for protocol, value in per_viewer.items()}
+
+
+def without_self(humans: Ensemble) -> Ensemble:
+    """Return the humans against the *other* humans: the ensemble of the row `human` for KLD.
+
+    Parameters
+    ----------
+    humans : Ensemble
+        The humans compared with themselves.
+
+    Returns
+    -------
+    Ensemble
+        Without the pairs of a viewer with itself.
+    """
+    off = humans.cross_pairs.a != humans.cross_pairs.b
+    pairs = Pairs(humans.cross_pairs.a[off], humans.cross_pairs.b[off])
+    cross = {name: values[off] for name, values in humans.cross.items()}
+    stimulus = humans.stimulus_of_human
+    return Ensemble(pairs, cross, {}, {}, stimulus, stimulus, humans.stimuli)
 
 
 def _best_by_human(spec: MetricSpec, values: Floats, human: Ints) -> Floats:

@@ -23,8 +23,8 @@ SUFFIXES = (".npy", ".npy.gz", ".png")
 Classes = NDArray[np.integer[Any]]
 
 
-def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list[Classes | None], int]:
-    """Read the semantic map of each stimulus.
+def find_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list[Path | None], int]:
+    """Find the semantic map of each stimulus.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list
 
     Returns
     -------
-    maps : list of ndarray, (320, 512), or None
+    paths : list of Path or None
         None where the folder has no map.
     missing : int
         How many are None.
@@ -43,24 +43,18 @@ def read_maps(folder: str | Path, keys: Sequence[tuple[str, str]]) -> tuple[list
     Raises
     ------
     InputError
-        When there is no such folder, no map at all, or a malformed one.
+        When there is no such folder, or no map at all.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"--semantics needs a folder of .npy, .npy.gz or .png maps; {folder} is not one")
-    read: dict[Path, Classes] = {}
-    maps: list[Classes | None] = []
-    for name, task in keys:
-        path = _find(folder, name, task)
-        if path is not None and path not in read:
-            read[path] = read_map(path)
-        maps.append(None if path is None else read[path])
-    missing = sum(semantic is None for semantic in maps)
-    if missing == len(maps):
+    paths = [_find(folder, name, task) for name, task in keys]
+    missing = sum(path is None for path in paths)
+    if missing == len(paths):
         raise InputError(
             f"{folder} has no semantic map for any stimulus; {keys[0][0]!r} would be {_stem(keys[0][0])}.npy"
         )
-    return maps, missing
+    return paths, missing
 
 
 def read_map(path: str | Path) -> Classes:
@@ -74,7 +68,7 @@ def read_map(path: str | Path) -> Classes:
     Returns
     -------
     ndarray of int, (320, 512)
-        Classes, in the smallest type that holds them: thousands of maps must fit in memory.
+        Classes, in the smallest type that holds them.
 
     Raises
     ------

@@ -24,8 +24,8 @@ class EvaluationSettings:
         Names in `METRICS`; by default `MAIN_METRICS` and `PROPER_METRICS`, as far as mode and files allow.
     protocols : tuple of str
         Of "crps", "mean", "best", "kld".
-    estimator : {"printed", "fair"}
-        CRPS as the paper prints it, or without the distance of each sample to itself.
+    estimator : {"fair", "printed"}
+        CRPS without the distance of each sample to itself, or as the paper prints it.
     average : {"stimulus", "pooled"}
         Mean of the stimuli's values, or over the pairs of all stimuli.
     compat : {"scandiff"} or None
@@ -49,7 +49,7 @@ class EvaluationSettings:
 
     metrics: tuple[str, ...] | None = None
     protocols: tuple[str, ...] = PROTOCOLS
-    estimator: Estimator = "printed"
+    estimator: Estimator = "fair"
     average: Average = "stimulus"
     compat: Literal["scandiff"] | None = None
     mode: Mode = "scanpath"
