@@ -13,6 +13,7 @@ import numpy as np
 
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Scanpath, Trial
+from stdiffeye.gaze.area_visits import LABELS
 from stdiffeye.gaze.areas import Areas, areas_for
 from stdiffeye.gaze.types import by_stimulus
 from stdiffeye.plotting.area_figures import area_figures
@@ -20,21 +21,17 @@ from stdiffeye.plotting.canvas import png_bytes
 from stdiffeye.plotting.drawing import draw
 from stdiffeye.plotting.html_page import facts, figure, page, paragraph, section, small_png, table
 from stdiffeye.statistics.aoi import measure_areas
+from stdiffeye.statistics.aoi.area_text import PRINTED, in_words
 
 MOST_DRAWN = 20  # viewers in one drawing; more hide each other
 LONGEST_PX = 900
 MARK = "<!-- pictures -->"
 FIGURES = {"areas": "Areas", "scarf": "Which area was fixated when; a row per viewer"}
-MEASURES = ("hit", "dwell_ms", "time_to_first_ms", "visits")
 DIGITS = {
     "mean duration (ms)": 0,
     "mean amplitude (deg)": 2,
     "mean amplitude (px)": 0,
     "ends at (ms)": 0,
-    "hit": 2,
-    "dwell_ms": 0,
-    "time_to_first_ms": 0,
-    "visits": 2,
 }
 
 
@@ -127,18 +124,20 @@ def _amplitude_px(path: Scanpath) -> float:
 
 
 def _areas(group: Sequence[Trial], areas: Areas, picture: Path | None) -> list[str]:
-    report = measure_areas({"viewers": list(group)}, areas, replicates=0)
+    report = measure_areas({"viewers": list(group)}, areas)
     name, task = report.stimuli[0]
-    rows: dict[str, dict[str, Any]] = {}
-    for row in report.summary():
-        if row["measure"] in MEASURES:
-            rows.setdefault(row["area"], {"area": row["area"]})[row["measure"]] = row["value"]
+    found = report.estimates(report.of(name, task)[0])
+    rows = [
+        {"area": area} | {LABELS[key]: in_words(key, found[key][column]) if key in found else "–" for key in PRINTED}
+        for column, area in enumerate(areas.names)
+    ]
     drawn = area_figures(report, name, task, group[0].frame, picture)
     shown = [
         figure(small_png(png_bytes(drawn[kind]), LONGEST_PX), text) for kind, text in FIGURES.items() if kind in drawn
     ]
     return [
         "<h3>Areas of interest</h3>",
-        table(list(rows.values()), DIGITS),
+        table(rows),
+        paragraph("Means over viewers, with the 95 % interval over viewers.", "soft"),
         f'<div class="figures">{"".join(shown)}</div>',
     ]
