@@ -21,6 +21,7 @@ from stdiffeye.metrics import MAIN_METRICS, PROPER_METRICS, Evaluator, evaluate,
 from stdiffeye.metrics.result import Estimate
 from stdiffeye.metrics.semantics import read_map
 from stdiffeye.metrics.tables import stated_gap
+from stdiffeye.rounding import known_decimals
 
 DEFAULT = [name for name in (*MAIN_METRICS, *PROPER_METRICS) if not name.startswith("SSS")]
 
@@ -300,6 +301,16 @@ def test_tables_are_written_in_every_form(make_trials, tmp_path: Path) -> None:
     assert (tmp_path / "t.md").read_text() == markdown
     assert "gap closed, CRPS" in str(result)
     assert "a_b − c&d" in str(result)
+
+
+def test_numbers_have_the_digits_that_their_intervals_support(make_trials) -> None:
+    result = evaluate(make_trials(4, 4), {"a": make_trials(4, 4, seed=1)}, metrics=["DTW"], protocols=["mean"])
+    widths = [(rows["mean"]["DTW"].high - rows["mean"]["DTW"].low) / 2 for rows in result.systems.values()]
+    known = known_decimals(widths, 3)
+    one = result.systems["a"]["mean"]["DTW"]
+    assert known < 3
+    assert f"| {one.value:.{known}f} [{one.low:.{known}f}, {one.high:.{known}f}] |" in result.to_markdown()
+    assert all(len(cell.lstrip("-").replace(".", "").lstrip("0")) <= 6 for cell in result.to_csv().split(",")[11:14])
 
 
 @pytest.fixture

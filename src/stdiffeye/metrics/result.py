@@ -345,7 +345,7 @@ class Result:
         write_clusters(path, self.stimuli, self.centres_px)
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """Return one line per system, protocol and metric.
+        """Return one line per system, protocol and metric; numbers have six digits, in `to_json` all.
 
         Parameters
         ----------
@@ -372,7 +372,9 @@ class Result:
                         one.undefined,
                         math.nan if gap is None else gap.value,
                     ]
-                    writer.writerow([text_cell(name), protocol, metric, *("" if np.isnan(x) else x for x in numbers)])
+                    writer.writerow(
+                        [text_cell(name), protocol, metric, *("" if np.isnan(x) else f"{x:.6g}" for x in numbers)]
+                    )
         return _out(out.getvalue(), path)
 
 

@@ -18,6 +18,7 @@ from stdiffeye.files import read_json, write_text
 from stdiffeye.metrics.result import Estimate
 from stdiffeye.metrics.spec import METRICS, PROPER_METRICS
 from stdiffeye.metrics.tables import ABSENT, DECIMALS, stated_gap
+from stdiffeye.rounding import known_decimals
 
 COMPARED = ("split_id", "estimator", "mode", "average", "max_fixations", "compat", "rate_hz")
 """Settings that two results must share to stand in one table."""
@@ -160,5 +161,6 @@ def _line(row: LeaderboardRow, metrics: Sequence[str]) -> list[str]:
 def _cell(one: Estimate | None) -> str:
     if one is None or math.isnan(one.value):
         return ABSENT
-    span = "" if math.isnan(one.low) else f" ({one.low:.{DECIMALS}f} to {one.high:.{DECIMALS}f})"
-    return f"{one.value:.{DECIMALS}f}{span}"
+    known = known_decimals([(one.high - one.low) / 2], DECIMALS)
+    span = "" if math.isnan(one.low) else f" ({one.low:z.{known}f} to {one.high:z.{known}f})"
+    return f"{one.value:z.{known}f}{span}"

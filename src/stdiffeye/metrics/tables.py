@@ -1,4 +1,4 @@
-"""A `Result` as text, Markdown and LaTeX. Systems are ranked; reference rows are not."""
+"""A `Result` as text, Markdown and LaTeX, rounded to what is known. Systems are ranked; reference rows are not."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from stdiffeye.metrics.result import GAP, Difference, Estimate, Result
 from stdiffeye.metrics.spec import METRICS
+from stdiffeye.rounding import known_decimals
 
 DECIMALS = 3
 ABSENT = "—"
@@ -97,7 +98,26 @@ def protocols(result: Result) -> list[str]:
     return [protocol for protocol in result.settings["protocols"] if columns(result, protocol)]
 
 
-def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
+def decimals_of(result: Result, protocol: str, metric: str) -> int:
+    """Return how many decimals of a column are known.
+
+    Parameters
+    ----------
+    result : Result
+        What `evaluate` returned.
+    protocol, metric : str
+        Which column.
+
+    Returns
+    -------
+    int
+        Those that show two digits of the column's narrowest interval; 3 where there is none.
+    """
+    found = [rows[protocol][metric] for rows in result.systems.values() if metric in rows.get(protocol, {})]
+    return known_decimals(((one.high - one.low) / 2 for one in found), DECIMALS)
+
+
+def rank(result: Result, protocol: str, metric: str, decimals: int = DECIMALS) -> dict[str, int]:
     """Rank systems by a metric.
 
     Parameters
@@ -106,6 +126,8 @@ def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
         What `evaluate` returned.
     protocol, metric : str
         Which column. Lower KLD is always better.
+    decimals : int
+        Those that are printed.
 
     Returns
     -------
@@ -114,7 +136,7 @@ def rank(result: Result, protocol: str, metric: str) -> dict[str, int]:
     """
     lower = protocol == "kld" or METRICS[metric].direction == "lower"
     values = {
-        name: round(rows[protocol][metric].value, DECIMALS)
+        name: round(rows[protocol][metric].value, decimals)
         for name, rows in result.systems.items()
         if name not in result.references and metric in rows.get(protocol, {})
     }
@@ -222,25 +244,25 @@ def _latex_table(result: Result, protocol: str) -> str:
 
 
 def _cells(result: Result, protocol: str, mark: Mark, intervals: bool) -> list[list[str]]:
-    metrics = columns(result, protocol)
-    ranks = {metric: rank(result, protocol, metric) for metric in metrics}
+    decimals = {metric: decimals_of(result, protocol, metric) for metric in columns(result, protocol)}
+    ranks = {metric: rank(result, protocol, metric, decimals[metric]) for metric in decimals}
     return [
         [
             name,
             *(
-                mark(_cell(rows.get(protocol, {}).get(metric), intervals), ranks[metric].get(name, 0))
-                for metric in metrics
+                mark(_cell(rows.get(protocol, {}).get(metric), known, intervals), ranks[metric].get(name, 0))
+                for metric, known in decimals.items()
             ),
         ]
         for name, rows in result.systems.items()
     ]
 
 
-def _cell(one: Estimate | None, intervals: bool) -> str:
+def _cell(one: Estimate | None, decimals: int, intervals: bool) -> str:
     if one is None or math.isnan(one.value):
         return ABSENT
-    span = f" [{one.low:.{DECIMALS}f}, {one.high:.{DECIMALS}f}]" if intervals and not math.isnan(one.low) else ""
-    return f"{one.value:.{DECIMALS}f}{span}"
+    span = f" [{one.low:z.{decimals}f}, {one.high:z.{decimals}f}]" if intervals and not math.isnan(one.low) else ""
+    return f"{one.value:z.{decimals}f}{span}"
 
 
 def _head(result: Result) -> str:
@@ -290,8 +312,9 @@ def _to_references(result: Result) -> str:
 def _difference_cell(one: Difference | None) -> str:
     if one is None or math.isnan(one.value):
         return ABSENT
-    interval = "" if math.isnan(one.low) else f" [{one.low:z.3g}, {one.high:z.3g}]"
-    return f"{one.value:+z.3g}{interval}"
+    known = known_decimals([(one.high - one.low) / 2], DECIMALS)
+    interval = "" if math.isnan(one.low) else f" [{one.low:z.{known}f}, {one.high:z.{known}f}]"
+    return f"{one.value:+z.{known}f}{interval}"
 
 
 def _footers(result: Result) -> list[str]:
@@ -300,8 +323,9 @@ def _footers(result: Result) -> list[str]:
     if result.comparisons:
         rows = [["paired bootstrap", "protocol", "metric", "difference", "95 %", "p", "better"]]
         for one in result.comparisons:
-            span = f"[{one.low:.{DECIMALS}f}, {one.high:.{DECIMALS}f}]"
-            difference = f"{one.value:+.{DECIMALS}f}"
+            known = known_decimals([(one.high - one.low) / 2], DECIMALS)
+            span = f"[{one.low:z.{known}f}, {one.high:z.{known}f}]"
+            difference = f"{one.value:+z.{known}f}"
             metric = one.metric if one.metric == GAP else METRICS[one.metric].title
             rows.append(
                 [f"{one.first} − {one.second}", one.protocol, metric, difference, span, f"{one.p:.3f}", one.better]

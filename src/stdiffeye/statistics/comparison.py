@@ -16,10 +16,13 @@ import numpy as np
 from stdiffeye.arrays import Floats
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
+from stdiffeye.rounding import known_decimals
 from stdiffeye.statistics.distances import circular_wasserstein, ks, kuiper, wasserstein
 from stdiffeye.statistics.quantities import Quantity, choose_unit, quantities, scanpaths_in
 
 HUMAN = "human"
+DECIMALS = 3  # where nothing is known of a number's precision
+TO_95 = 1.96  # standard errors
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,16 @@ class Comparison:
         }
 
     def to_markdown(self) -> str:
-        """Return a table with one row per quantity and side."""
+        """Return a table with one row per quantity and side, rounded to what their numbers support."""
         lines = ["| quantity | | n | mean | median | KS | Wasserstein |", "|---|---|---:|---:|---:|---:|---:|"]
         for one in self.distributions.values():
             unit = f" ({one.quantity.unit})" if one.quantity.unit else ""
             for side, values in one.values.items():
                 distance = one.distances.get(side, one.floor)
                 note = f"{side} (halves)" if side == HUMAN else side
-                cells = [*_moments(one.quantity, values), _cell(distance.ks, ".3f"), _cell(distance.wasserstein, ".3g")]
+                share, length = (known_decimals([width], DECIMALS) for width in _half_widths(values))
+                cells = [*_moments(one.quantity, values, length), _cell(distance.ks, share)]
+                cells.append(_cell(distance.wasserstein, length))
                 lines.append(f"| {one.quantity.label}{unit} | {note} | {len(values)} | {' | '.join(cells)} |")
         return "\n".join(lines)
 
@@ -206,11 +211,17 @@ def _distance_json(distance: Distance) -> dict[str, float | None]:
     }
 
 
-def _moments(quantity: Quantity, values: Floats) -> list[str]:
+def _half_widths(values: Floats) -> tuple[float, float]:
+    """Half the 95 % interval of a share of so many values, the widest there is, and of their mean."""
+    root = math.sqrt(max(len(values), 1))
+    return TO_95 * 0.5 / root, TO_95 * float(values.std()) / root if len(values) else math.nan
+
+
+def _moments(quantity: Quantity, values: Floats, decimals: int) -> list[str]:
     if quantity.circular or not len(values):
         return ["–", "–"]
-    return [f"{values.mean():.4g}", f"{np.median(values):.4g}"]
+    return [_cell(float(values.mean()), decimals), _cell(float(np.median(values)), decimals)]
 
 
-def _cell(value: float, form: str) -> str:
-    return "–" if math.isnan(value) else format(value, form)
+def _cell(value: float, decimals: int) -> str:
+    return "–" if math.isnan(value) else f"{value:z.{decimals}f}"

@@ -159,4 +159,6 @@ def _table(title: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
 def _cell(value: float | int | None) -> str:
     if value is None:
         return "–"
-    return str(value) if isinstance(value, int) else f"{round(value, 6) + 0.0:.4g}"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{round(value, 6) + 0.0:.3g}"

@@ -119,7 +119,7 @@ export class Areas {
 const cell = (measure, { value, low, high }) => {
   const said = (one) => (SHARES.includes(measure) ? `${(100 * one).toFixed(0)} %` : one.toFixed(measure.endsWith("_ms") ? 0 : 1)).replace("-", "−");
   if (value === null || value === undefined) return "–";
-  return low === null ? said(value) : `${said(value)} (${said(low)} to ${said(high)})`;
+  return low === null ? said(value) : `${said(value)} (${said(low).replace(" %", "")} to ${said(high).replace(" %", "")})`;
 };
 
 function showAreas({ measures, rows, differences }, designs) {
