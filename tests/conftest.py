@@ -25,6 +25,15 @@ def _own_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def one_thread() -> Iterator[None]:
+    """Small networks: threads that wait for each other on a busy machine cost many times the work itself."""
+    from stdiffeye.systems.cores import one_core
+
+    with one_core():
+        yield
+
+
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real recordings; tests that use it carry the mark `real_data`."""
     return _folder("STDIFFEYE_DATA")

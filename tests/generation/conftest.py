@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import torch
 import yaml
 
 from stdiffeye.generation import Model, load
-from stdiffeye.systems.cores import one_core
 from stdiffeye.systems.presets import load_preset, to_plain
 from stdiffeye.training.checkpoint import save_weights
 
@@ -33,10 +31,7 @@ WEIGHT_SIZE = 0.05
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine cost many times the work itself."""
-    with one_core():
-        yield
+def _alone(one_thread: None) -> None: ...
 
 
 @pytest.fixture(scope="session")

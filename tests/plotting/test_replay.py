@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chromium import CHROMIUM, CHROMIUM_FLAGS
 from PIL import Image
 
 from stdiffeye import Frame, Scanpath, Trajectory, Trial
@@ -22,16 +23,6 @@ from stdiffeye.plotting.playback import playbacks
 
 FRAME = Frame(320, 240, px_per_degree=12)
 PICTURE = Image.new("RGB", (320, 240), (40, 60, 90))
-CHROMIUM = Path("/usr/bin/chromium")
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def viewer(name: str = "1", shift_px: float = 0.0) -> Trial:

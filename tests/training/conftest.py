@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from blob_gaze import World, make_recording_set, make_scanpath_set
+from blob_gaze import World, make_recording_set
+from blob_pictures import make_scanpath_set
 
 from stdiffeye.data.preparation import prepare
-from stdiffeye.systems.cores import one_core
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine cost many times the work itself."""
-    with one_core():
-        yield
+def _alone(one_thread: None) -> None: ...
 
 
 @pytest.fixture(scope="session")

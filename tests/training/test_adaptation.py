@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blob_gaze import TINY, World, make_recording_set, make_scanpath_set
+from blob_gaze import TINY, World, make_recording_set
+from blob_pictures import make_scanpath_set
 from safetensors.numpy import load_file
 
 import stdiffeye

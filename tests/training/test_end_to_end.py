@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from blob_gaze import TINY, make_recording_set, make_scanpath_set
+from blob_gaze import TINY, make_recording_set
+from blob_pictures import make_scanpath_set
 
 from stdiffeye.cli import main
 from stdiffeye.data.read import read_trials

@@ -159,6 +159,10 @@ def test_resuming_says_what_minutes_count(world, tmp_path, capsys):
     assert "trajectory goes on after step 3 and 0.0 minutes of training; its share of --minutes, 2.0, counts" in said
 
 
+def train_trajectories(world: World, folder: Path, *changes: str, resume: bool = False) -> None:
+    train("coarse-to-fine", world.stores, folder, changes, resume=resume, only="trajectory", quiet=True)
+
+
 def test_going_on_with_a_finished_run_changes_nothing(world, tmp_path):
     changes, folder = (*CHANGES, "train.trajectory.steps=16"), tmp_path / "trajectory"
     train("coarse-to-fine", world.stores, tmp_path, changes=changes, only="trajectory", quiet=True)
@@ -170,46 +174,16 @@ def test_going_on_with_a_finished_run_changes_nothing(world, tmp_path):
 
 
 def test_a_finished_run_goes_on_with_more_steps(world, tmp_path):
-    train(
-        "coarse-to-fine",
-        world.stores,
-        tmp_path,
-        changes=(*CHANGES, "train.trajectory.steps=10"),
-        only="trajectory",
-        quiet=True,
-    )
-    train(
-        "coarse-to-fine",
-        world.stores,
-        tmp_path,
-        ["train.trajectory.steps=20"],
-        resume=True,
-        only="trajectory",
-        quiet=True,
-    )
+    train_trajectories(world, tmp_path, *CHANGES, "train.trajectory.steps=10")
+    train_trajectories(world, tmp_path, "train.trajectory.steps=20", resume=True)
     assert rows_of(tmp_path / "trajectory")[-1]["step"] == 20
 
 
 def test_a_log_that_was_cut_short_in_the_middle_of_a_line_is_taken_up(world, tmp_path):
-    train(
-        "coarse-to-fine",
-        world.stores,
-        tmp_path,
-        changes=(*CHANGES, "train.trajectory.steps=14"),
-        only="trajectory",
-        quiet=True,
-    )
+    train_trajectories(world, tmp_path, *CHANGES, "train.trajectory.steps=14")
     log = tmp_path / "trajectory" / "log.jsonl"
     log.write_text(log.read_text() + '{"step": 20, "sec')
-    train(
-        "coarse-to-fine",
-        world.stores,
-        tmp_path,
-        ["train.trajectory.steps=20"],
-        resume=True,
-        only="trajectory",
-        quiet=True,
-    )
+    train_trajectories(world, tmp_path, "train.trajectory.steps=20", resume=True)
     assert [row["step"] for row in rows_of(tmp_path / "trajectory") if "total" in row] == [1, 20]
 
 

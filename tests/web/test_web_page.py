@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import uvicorn
+from chromium import CHROMIUM, CHROMIUM_FLAGS
 from PIL import Image
 from web_files import as_json, people
 
@@ -22,16 +23,6 @@ from stdiffeye.io.area_files import read_areas
 from stdiffeye.plotting.density import density
 from stdiffeye.web.server import bound
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PATIENCE_MS = 60_000
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
@@ -57,7 +48,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        running = play.chromium.launch(executable_path=str(CHROMIUM), args=CHROMIUM_FLAGS)
         yield running
         running.close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stdiffeye.benchmark import Budget
 from stdiffeye.benchmark.paper_tables import TableBlock, behind_noise, decided, gap_table, latex, markdown, to_csv
-from stdiffeye.benchmark.systems_table import BenchmarkEntry, BenchmarkResult, gaze_of, made, score_entries, stores_for
+from stdiffeye.benchmark.systems_table import BenchmarkEntry, BenchmarkResult, made, score_sets, stores_for
 from stdiffeye.files import write_text
 from stdiffeye.metrics.tables import ABSENT
 
@@ -79,8 +79,7 @@ def reproduce(
     stores = stores_for(entries, SETS, data, budget, quiet)
     if not stores:
         return out
-    gaze_of(entries, stores, budget, quiet)
-    results = [score_entries(entries, store, budget, quiet=True) for store in stores]
+    results = score_sets(entries, stores, budget, quiet)
     blocks = [TableBlock(one.dataset, "Scanpath", one.result) for one in results]
     leading = [TableBlock(one.dataset, "Scanpath", one.fair) for one in results if one.fair is not None]
     groups = "; ".join(f"{name}: {', '.join(one.name for one in group)}" for name, group in GROUPS.items()) + "."

@@ -130,6 +130,14 @@ def score_entries(
     )
 
 
+def score_sets(
+    entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget: Budget, quiet: bool
+) -> list[BenchmarkResult]:
+    """Train and generate for all sets, under one progress bar, then score each."""
+    gaze_of(entries, stores, budget, quiet)
+    return [score_entries(entries, store, budget, quiet=True) for store in stores]
+
+
 def trained_by(run: Path) -> str:
     """The preset and the commit that a run or a model recorded, in words."""
     made = parse_yaml((run / RUN_FILE).read_text(encoding="utf-8"), str(run / RUN_FILE)).get("made", {})

@@ -25,7 +25,7 @@ from stdiffeye.benchmark.paper_tables import (
     markdown,
     to_csv,
 )
-from stdiffeye.benchmark.systems_table import BenchmarkEntry, BenchmarkResult, gaze_of, made, score_entries, stores_for
+from stdiffeye.benchmark.systems_table import BenchmarkEntry, BenchmarkResult, made, score_sets, stores_for
 from stdiffeye.files import write_text
 from stdiffeye.metrics import PROTOCOLS, Result
 from stdiffeye.metrics.spec import METRICS
@@ -80,8 +80,7 @@ def reproduce(
     stores = stores_for(entries, usual, data, budget, quiet)
     if not stores:
         return out
-    gaze_of(entries, stores, budget, quiet)
-    results = [score_entries(entries, store, budget, quiet=True) for store in stores]
+    results = score_sets(entries, stores, budget, quiet)
     blocks = blocks_of(results)
     write_text(out.with_suffix(".csv"), to_csv(blocks))
     write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -81,6 +82,13 @@ def over(pairs: Pairs, first_a: Ints, first_b: Ints, columns: int, fill: Callabl
     return out
 
 
+@kernel()
+def _pair(values_a: Any, values_b: Any, stretch: Stretch, p: int) -> tuple[Any, Any]:
+    """Positions or symbols of the two scanpaths of pair p."""
+    first_a, first_b, a, b = stretch[0], stretch[1], stretch[2][p], stretch[3][p]
+    return values_a[first_a[a] : first_a[a + 1]], values_b[first_b[b] : first_b[b + 1]]
+
+
 @kernel(error_model="numpy")
 def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, want_max: bool, out: Floats) -> None:
     """Dynamic time warping and discrete Fréchet distance.
@@ -96,10 +104,8 @@ def many_warps(xy_a: Floats, xy_b: Floats, stretch: Stretch, want_sum: bool, wan
     out : array, shape (pairs, 2)
         Filled for these pairs.
     """
-    first_a, first_b, a, b, start, stop = stretch
-    for p in range(start, stop):
-        one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
-        other = xy_b[first_b[b[p]] : first_b[b[p] + 1]]
+    for p in range(stretch[4], stretch[5]):
+        one, other = _pair(xy_a, xy_b, stretch, p)
         out[p, 0], out[p, 1] = warp(one, other, want_sum, want_max)
 
 
@@ -118,10 +124,8 @@ def many_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, k: int, frobenius
     out : array, shape (pairs, 1)
         Filled for these pairs.
     """
-    first_a, first_b, a, b, start, stop = stretch
-    for p in range(start, stop):
-        one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
-        other = xy_b[first_b[b[p]] : first_b[b[p] + 1]]
+    for p in range(stretch[4], stretch[5]):
+        one, other = _pair(xy_a, xy_b, stretch, p)
         out[p, 0] = window_distance(one, other, k, frobenius)
 
 
@@ -138,10 +142,8 @@ def many_scaled_windows(xy_a: Floats, xy_b: Floats, stretch: Stretch, out: Float
     out : array, shape (pairs, 2)
         Filled for these pairs.
     """
-    first_a, first_b, a, b, start, stop = stretch
-    for p in range(start, stop):
-        one = xy_a[first_a[a[p]] : first_a[a[p] + 1]]
-        other = xy_b[first_b[b[p]] : first_b[b[p] + 1]]
+    for p in range(stretch[4], stretch[5]):
+        one, other = _pair(xy_a, xy_b, stretch, p)
         out[p, 0], out[p, 1] = scaled_window_distance(one, other)
 
 
@@ -160,10 +162,8 @@ def many_edits(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: int, out
     out : array, shape (pairs, 1)
         Filled for these pairs.
     """
-    first_a, first_b, a, b, start, stop = stretch
-    for p in range(start, stop):
-        one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
-        other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
+    for p in range(stretch[4], stretch[5]):
+        one, other = _pair(codes_a, codes_b, stretch, p)
         out[p, 0] = edit_distance(one, other, symbols)
 
 
@@ -185,10 +185,8 @@ def many_subsequences(codes_a: Ints, codes_b: Ints, stretch: Stretch, symbols: i
     out : array, shape (pairs, 1)
         Filled for these pairs.
     """
-    first_a, first_b, a, b, start, stop = stretch
-    for p in range(start, stop):
-        one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
-        other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
+    for p in range(stretch[4], stretch[5]):
+        one, other = _pair(codes_a, codes_b, stretch, p)
         out[p, 0] = np.float32(common_subsequence(one, other, symbols) / max(len(one), len(other)))
 
 
@@ -211,8 +209,6 @@ def many_alignments(
     out : array, shape (pairs, 1)
         Filled for these pairs.
     """
-    first_a, first_b, a, b, start, stop = stretch
-    for p in range(start, stop):
-        one = codes_a[first_a[a[p]] : first_a[a[p] + 1]]
-        other = codes_b[first_b[b[p]] : first_b[b[p] + 1]]
+    for p in range(stretch[4], stretch[5]):
+        one, other = _pair(codes_a, codes_b, stretch, p)
         out[p, 0] = align(one, other, substitution) / (scale * max(len(one), len(other)))

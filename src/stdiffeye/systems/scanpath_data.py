@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import torch
@@ -30,20 +30,26 @@ class PooledTensors:
 
 
 @dataclass
-class ScanpathTensors:
-    """P pictures and B = P·V scanpaths, ready for the network."""
+class StimulusTensors:
+    """P pictures and what they were looked at for; gaze is added by what derives from it."""
 
     features: Tensor  # (P, N, C)
     text_embedding: Tensor  # (P, 512)
     style: Tensor  # (P,)
     density: Tensor  # (P, N) share of fixations in each cell
+
+    def to(self, device: torch.device | str) -> Self:
+        return type(self)(*(getattr(self, column.name).to(device) for column in fields(self)))
+
+
+@dataclass
+class ScanpathTensors(StimulusTensors):
+    """P pictures and B = P·V scanpaths, ready for the network."""
+
     phase_density: Tensor  # (P, K, N) the same for each phase of viewing; zeros where there is no fixation
     tokens: Tensor  # (B, M, C)
     mask: Tensor  # (B, M, C) False where a number is not given
     conditions: Conditions
-
-    def to(self, device: torch.device | str) -> ScanpathTensors:
-        return ScanpathTensors(*(getattr(self, column.name).to(device) for column in fields(self)))
 
 
 class Viewer(Protocol):

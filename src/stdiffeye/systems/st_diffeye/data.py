@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from stdiffeye.model.fixation_tokens import DURATION_MEDIAN_MS
 from stdiffeye.model.image import cell_shares
 from stdiffeye.model.tokens import PAD, token_mask
 from stdiffeye.systems.base import BatchPlan, Sources
+from stdiffeye.systems.scanpath_data import StimulusTensors
 from stdiffeye.systems.st_diffeye.config import STDiffEyeConfig
 from stdiffeye.systems.st_diffeye.units import MILLISECONDS, Units
 
@@ -33,13 +34,9 @@ KEPT_SEQUENCES = 1024  # of 48 kB at most: a small set is read once, a large one
 
 
 @dataclass
-class TokenTensors:
+class TokenTensors(StimulusTensors):
     """P pictures and B = P·V sequences of T samples (or fixations), ready for the network."""
 
-    features: Tensor  # (P, N, C)
-    text_embedding: Tensor  # (P, 512)
-    style: Tensor  # (P,)
-    density: Tensor  # (P, N) share of fixations in each cell
     gaze: Tensor  # (B, T, C) in the network's units
     mask: Tensor  # (B, T, C) False on padding, on lost samples and where there is no duration
     rho: Tensor  # (B, T) fixation index
@@ -51,9 +48,6 @@ class TokenTensors:
     def is_gaze(self) -> Tensor:
         """(B, T) False on padding."""
         return token_mask(self.points, self.gaze.shape[1])
-
-    def to(self, device: torch.device | str) -> TokenTensors:
-        return TokenTensors(*(getattr(self, column.name).to(device) for column in fields(self)))
 
 
 @dataclass(frozen=True)
