@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from stdiffeye import Frame, Scanpath, Trial, plotting, statistics
-from stdiffeye.benchmark.figure3 import MAIN_ROWS, WINNERS, Figure3, figure3
+from stdiffeye.benchmark.figure3 import GENERATORS, MAIN_ROWS, Figure3, figure3
 from stdiffeye.errors import InputError
 from stdiffeye.gaze.lifting import lift
 from stdiffeye.plotting.distributions import smooth_density
@@ -114,11 +114,11 @@ def protocols() -> Figure3:
     return figure3(seed=0)
 
 
-@pytest.mark.parametrize("row", MAIN_ROWS)
+@pytest.mark.parametrize(("row", "winner"), zip(MAIN_ROWS, GENERATORS, strict=True))
 def test_each_protocol_is_won_by_its_degenerate_generator_and_crps_by_the_realistic_one(
-    protocols: Figure3, row: str
+    protocols: Figure3, row: str, winner: str
 ) -> None:
-    assert protocols.winner(row) == WINNERS[row]
+    assert protocols.winner(row) == winner
 
 
 def test_with_few_samples_only_the_fair_form_of_crps_finds_the_realistic_generator(protocols: Figure3) -> None:

@@ -23,7 +23,7 @@ PICTURE = {"channels": CHANNELS, "rows": ROWS, "columns": COLUMNS, "width": 32, 
 FRAME = Frame(800, 600)
 SMALL: dict[str, dict[str, Any]] = {
     "deepgaze3": {},
-    "tpp-gaze": {"hidden": 32, "position_components": 8},
+    "tpp-gaze": {"hidden": 32},
     "hat": {"depth": 1, "coarse": 2},
     "gazeformer": {"depth": 1, "dropout": 0.0},
     "gazexplain": {"depth": 1, "dropout": 0.0},

@@ -10,8 +10,9 @@ from baselines import COLUMNS, FRAME, PEERS, ROWS, batch_of, drawn, learn, peer,
 from stdiffeye.diffusion import NoiseSource, categorical
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
+from stdiffeye.model.fixation_tokens import DURATION_LOG_STD
 from stdiffeye.systems.base import SamplingOptions
-from stdiffeye.systems.baseline import blurred, cell_of, in_cell
+from stdiffeye.systems.baseline import blurred, cell_of, in_cell, log_time
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
 from stdiffeye.systems.hat import focal_loss, log_calibrated
@@ -144,7 +145,9 @@ def test_tpp_gazes_time_to_the_next_fixation_is_a_density_over_milliseconds():
     time_ms = torch.exp(torch.linspace(np.log(4.0), np.log(60_000.0), 4000))
     states = part.start.expand(1, len(time_ms), -1)
     with torch.no_grad():
-        density = part.time_log_density(seen, states, time_ms[None])[0].exp()
+        when, _ = part._mixtures(seen, states)
+        per_log = when.log_density(log_time(time_ms)[None, :, None])[0]
+        density = (per_log - (DURATION_LOG_STD * time_ms).log()).exp()
     assert torch.trapezoid(density, time_ms).item() == pytest.approx(1, abs=0.01)
 
 

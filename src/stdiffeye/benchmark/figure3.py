@@ -60,7 +60,6 @@ ROWS: Mapping[str, tuple[str, str, int]] = {
     f"CRPS fair, {FEW_SAMPLES} samples": ("crps", "fair", FEW_SAMPLES),
 }
 MAIN_ROWS = tuple(ROWS)[:4]
-WINNERS = dict(zip(MAIN_ROWS, GENERATORS, strict=True))
 
 
 @dataclass(frozen=True)

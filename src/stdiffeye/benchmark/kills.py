@@ -25,7 +25,6 @@ from stdiffeye.weight_files import read_weights
 Words = Callable[[MadeStudy, Path], list[str]]
 SKIPPED = ("log.jsonl", "card.md")
 """What says how long something took, and therefore differs between any two runs."""
-INTERRUPTED = 130
 
 
 @dataclass

@@ -41,11 +41,6 @@ class Schedule:
         """(K,) share of signal variance, ᾱ = α² / (α² + σ²)."""
         return self.alpha**2 / (self.alpha**2 + self.sigma**2)
 
-    @property
-    def snr(self) -> Tensor:
-        """(K,) signal-to-noise ratio α² / σ²."""
-        return (self.alpha / self.sigma) ** 2
-
     def at(self, step: Tensor) -> tuple[Tensor, Tensor]:
         """α and σ of these steps, on their device, as float32."""
         here = step.device

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
+from stdiffeye.model.image_attention import AttendsToImage
 from stdiffeye.model.layers import (
     AttentionGeometry,
     Block,
@@ -80,7 +81,7 @@ class DenoiserConfig:
         return self.cross_every > 0 and block % self.cross_every == 0
 
 
-class Denoiser(nn.Module):
+class Denoiser(AttendsToImage):
     """A transformer over gaze tokens with cross-attention to the picture."""
 
     def __init__(self, config: DenoiserConfig) -> None:
@@ -151,23 +152,12 @@ class Denoiser(nn.Module):
         as_it_is = MIRROR_SCALE * self.mirror_embedding[:tokens].expand(trials, -1, -1)
         return as_it_is if mirrored is None else torch.where(mirrored[:, None, None], -as_it_is, as_it_is)
 
-    def encode_image(
-        self,
-        tokens: Tensor,
-        position: Tensor,
-        log_density: Tensor | None = None,
-        phase_log_density: Tensor | None = None,
-    ) -> EncodedImage:
-        """Prepare pictures' tokens (P, N, D) once: keys and values for every cross-attention."""
-        densities = phase_log_density
-        if densities is None and log_density is not None:
-            densities = log_density[:, None]  # (P, 1, N)
-        keys_values = [
+    def keys_values(self, tokens: Tensor, position: Tensor, densities: Tensor | None) -> list[tuple[Tensor, Tensor]]:
+        return [
             block.cross_attention.keys_values(tokens, position, densities)
             for block in self.blocks
             if isinstance(block, Block) and block.cross_attention is not None
         ]
-        return EncodedImage(tokens, position, log_density, keys_values, phase_log_density)
 
 
 def projection(inputs: int, hidden: int, outputs: int) -> nn.Sequential:

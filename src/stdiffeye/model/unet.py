@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from stdiffeye.errors import InputError
+from stdiffeye.model.image_attention import AttendsToImage
 from stdiffeye.model.layers import (
     AttentionGeometry,
     BlockConfig,
@@ -111,7 +112,7 @@ class UNetLevel(nn.Module):
         )
 
 
-class UNet(nn.Module):
+class UNet(AttendsToImage):
     """Noisy points, the time step and the picture in; a prediction per point out. Called like the `Denoiser`."""
 
     def __init__(self, config: UNetConfig, channels: int, picture_width: int) -> None:
@@ -194,21 +195,12 @@ class UNet(nn.Module):
             outputs.append(x)
         return x, outputs
 
-    def encode_image(
-        self,
-        tokens: Tensor,
-        position: Tensor,
-        log_density: Tensor | None = None,
-        phase_log_density: Tensor | None = None,
-    ) -> EncodedImage:
-        """Prepare pictures' tokens (P, N, D) once: keys and values for every cross-attention."""
+    def keys_values(self, tokens: Tensor, position: Tensor, densities: Tensor | None) -> list[tuple[Tensor, Tensor]]:
         coded = tokens + position_code(position, tokens.shape[-1])
         levels = [*self.down, self.middle, *self.up]
         modules = [one for level in levels if isinstance(level, UNetLevel) for one in level.cross_attentions]
-        keys_values = [
-            one.attention.keys_values(coded, position, None) for one in modules if isinstance(one, PointCrossAttention)
-        ]
-        return EncodedImage(tokens, position, log_density, keys_values)
+        attentions = [one.attention for one in modules if isinstance(one, PointCrossAttention)]
+        return [attention.keys_values(coded, position, densities) for attention in attentions]
 
 
 def position_code(xy: Tensor, width: int) -> Tensor:

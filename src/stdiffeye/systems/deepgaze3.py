@@ -40,6 +40,7 @@ from stdiffeye.systems.next_fixation import Shape, resampled_log
 from stdiffeye.systems.step_random import StepRandom
 
 MAPS = 4  # per past fixation: dx, dy, distance, and whether there is one
+SCANPATH_MAPS = 16  # that the scanpath network hands to the selection network
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,6 @@ class DeepGaze3Config(BaselineConfig):
     history: int = 4
     """Past fixations that are seen."""
     hidden: int = 32
-    scanpath_maps: int = 16
-    """Maps that the scanpath network hands to the selection network."""
 
 
 class DeepGaze3(Baseline):
@@ -63,8 +62,8 @@ class DeepGaze3(Baseline):
         self.priority = nn.Sequential(
             nn.LayerNorm(config.image.width), perceptron(config.image.width, config.hidden, config.hidden, 1)
         )
-        self.scanpath = perceptron(MAPS * config.history, config.hidden, config.scanpath_maps)
-        self.selection = perceptron(1 + config.scanpath_maps, config.hidden, config.scanpath_maps, 1)
+        self.scanpath = perceptron(MAPS * config.history, config.hidden, SCANPATH_MAPS)
+        self.selection = perceptron(1 + SCANPATH_MAPS, config.hidden, SCANPATH_MAPS, 1)
         self.log_blur = nn.Parameter(torch.zeros(()))
 
     def losses(self, seen: BaselineInput, gaze: Gaze, random: StepRandom) -> dict[str, Tensor]:

@@ -32,6 +32,9 @@ from stdiffeye.systems.object_labels import ObjectLabels, object_losses
 from stdiffeye.systems.step_random import StepRandom
 
 RARE = -4.6  # logit of 1 in 100: most positions hold no object of a given category
+LOCATION_WEIGHT = 0.4  # of the loss for where an object is; whether one is at a position weighs 1
+SMALLEST_CROP = 0.65  # its width, as a share of the picture's
+CROP_ASPECTS = 0.8, 1.15  # height of a crop over its width, both as shares of the picture's
 
 
 @dataclass(frozen=True)
@@ -49,20 +52,10 @@ class EncoderTuningConfig:
     """Learn the maps of COCO's 80 categories too; the stores or `labels` must hold boxes."""
     labels: str = ""
     """File of a detector's boxes (`labels.json`, see docs/encoders.md)."""
-    detection_weight: float = 1.0
-    """Of the loss for whether an object is at a position."""
-    location_weight: float = 0.4
-    """Of the loss for where an object is that is in the picture."""
     head_rate: float = 1.0
     """Learning rate of the heads, as a multiple of the late blocks'."""
     crop: float = 0.5
     """Chance that a picture is cropped."""
-    smallest_crop: float = 0.65
-    """Width of the smallest crop, as a share of the picture's."""
-    narrowest_crop: float = 0.8
-    """Smallest height of a crop, relative to its width (both as shares of the picture's)."""
-    tallest_crop: float = 1.15
-    """Largest height of a crop, relative to its width."""
     drop_channels: float = 0.1
     """Chance that a channel of the tokens is dropped."""
     condition_dropout: float = 0.1
@@ -132,7 +125,7 @@ class EncoderTuning(TrainableSystem):
             return {"density": density, "total": density}
         logits = self.objects(tokens).transpose(1, 2)  # (P, 80, N)
         detection, location = object_losses(logits, batch.objects, batch.labelled, random)
-        total = density + config.detection_weight * detection + config.location_weight * location
+        total = density + detection + LOCATION_WEIGHT * location
         return {"density": density, "detection": detection, "location": location, "total": total}
 
     def tokens(self, early: Tensor, box: Tensor) -> Tensor:
@@ -187,11 +180,10 @@ class DensityBatches:
         return PictureTensors(*(tensor.to(self.plan.device) for tensor in tensors))
 
     def _crop(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        config = self.system.config
-        if not self.augment or rng.random() >= config.crop:
+        if not self.augment or rng.random() >= self.system.config.crop:
             return WHOLE
-        width = rng.uniform(config.smallest_crop, 1)
-        height = min(1.0, width * rng.uniform(config.narrowest_crop, config.tallest_crop))
+        width = rng.uniform(SMALLEST_CROP, 1)
+        height = min(1.0, width * rng.uniform(*CROP_ASPECTS))
         left, top = rng.random(2) * (1 - width, 1 - height)
         return np.array([left, top, width, height], dtype=np.float32)
 

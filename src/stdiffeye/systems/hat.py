@@ -42,6 +42,7 @@ from stdiffeye.systems.next_fixation import Histories, Shape, resampled_log
 from stdiffeye.systems.step_random import StepRandom
 
 FOCUS, FORGIVE = 2.0, 4.0  # exponents of the focal loss: on hard cells, and near the true one
+TARGET_CELLS = 1.0  # standard deviation of the Gaussian around the true fixation
 RARE = -4.6  # logit of the heat map at first: a hundredth, as fixated cells are rare
 
 
@@ -53,9 +54,6 @@ class HATConfig(BaselineConfig):
     heads: int = 4
     coarse: int = 4
     """Cells of the grid, each way, that one coarse token covers."""
-    target_cells: float = 1.0
-    """Standard deviation of the Gaussian around the true fixation."""
-    stop_weight: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,7 +90,7 @@ class HAT(Baseline):
         ended = (step == gaze.length[:, None]).float()
         stopping = F.binary_cross_entropy_with_logits(stop.float(), ended, reduction="none")
         losses = {"heat": random.mean(focal, gaze.valid), "stop": random.mean(stopping, decided)}
-        return losses | {"total": losses["heat"] + self.config.stop_weight * losses["stop"]}
+        return losses | {"total": losses["heat"] + losses["stop"]}
 
     def sample(
         self, seen: BaselineInput, seconds: Tensor, noise: NoiseSource, options: SamplingOptions
@@ -149,7 +147,7 @@ class HAT(Baseline):
         rows, columns = self.cells
         size = torch.tensor([columns, rows], device=xy.device)
         apart = (self.position - self.position[cell_of(xy, self.cells)][..., None, :]) * size  # (B, M, N, 2) in cells
-        return torch.exp(-apart.square().sum(-1) / (2 * self.config.target_cells**2))
+        return torch.exp(-apart.square().sum(-1) / (2 * TARGET_CELLS**2))
 
 
 def focal_loss(logits: Tensor, target: Tensor) -> Tensor:

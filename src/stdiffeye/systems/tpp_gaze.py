@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import NoiseSource, categorical
-from stdiffeye.model.fixation_tokens import DURATION_LOG_STD, DURATION_MEDIAN_MS, SampledScanpaths, position_to_token
+from stdiffeye.model.fixation_tokens import DURATION_MEDIAN_MS, SampledScanpaths, position_to_token
 from stdiffeye.model.image import grid_centres
 from stdiffeye.model.layers import BlockConfig, CrossAttention, Ragged
 from stdiffeye.systems.base import SamplingOptions
@@ -40,6 +40,7 @@ from stdiffeye.systems.baseline import (
 from stdiffeye.systems.next_fixation import Shape, normalised_log
 from stdiffeye.systems.step_random import StepRandom
 
+TIME_COMPONENTS, POSITION_COMPONENTS = 8, 16  # of the mixtures
 MAX_SAMPLED = 200  # fixations, whatever the viewing time
 NARROWEST, WIDEST = math.log(0.05), math.log(2.0)  # log of a component's std; 0.05 is a hundredth of the width
 
@@ -51,8 +52,6 @@ class TPPGazeConfig(BaselineConfig):
     hidden: int = 128
     """Width of the recurrent history."""
     heads: int = 4
-    time_components: int = 8
-    position_components: int = 16
 
 
 @dataclass
@@ -90,11 +89,11 @@ class TPPGaze(Baseline):
         self.query = nn.Linear(hidden, width)
         self.cross_attention = CrossAttention(BlockConfig(width, config.heads, dropout=0.0), width)
         self.norm = nn.LayerNorm(width)  # a mean over many positions is small
-        self.when = perceptron(width + hidden, hidden, 3 * config.time_components)
-        self.where = perceptron(width + hidden, hidden, 5 * config.position_components)
+        self.when = perceptron(width + hidden, hidden, 3 * TIME_COMPONENTS)
+        self.where = perceptron(width + hidden, hidden, 5 * POSITION_COMPONENTS)
         # Components begin all over the picture, so that they do not all learn the same position.
-        start = torch.zeros(config.position_components, 5)
-        start[:, 1:3] = position_to_token(torch.rand(config.position_components, 2))
+        start = torch.zeros(POSITION_COMPONENTS, 5)
+        start[:, 1:3] = position_to_token(torch.rand(POSITION_COMPONENTS, 2))
         with torch.no_grad():
             last = self.where[-1]
             assert isinstance(last, nn.Linear)
@@ -144,19 +143,14 @@ class TPPGaze(Baseline):
 
     # ---------------------------------------------------------------- the network
 
-    def time_log_density(self, seen: BaselineInput, state: Tensor, time_ms: Tensor) -> Tensor:
-        """Log-density per ms of the time (B, T) to the next fixation, given the history's states (B, T, H)."""
-        when, _ = self._mixtures(seen, state)
-        return when.log_density(log_time(time_ms)[..., None]) - (DURATION_LOG_STD * time_ms).log()
-
     def _mixtures(self, seen: BaselineInput, states: Tensor) -> tuple[Mixture, Mixture]:
         ragged = Ragged(states, None)
         keys_values = self.cross_attention.keys_values(seen.tokens, self.position, None)
         no_time = states.new_zeros(seen.rows, seen.tokens.shape[-1])
         context = self.cross_attention(ragged.pack(self.query(states)), ragged, keys_values, no_time, None)  # (n, D)
         both = torch.cat([self.norm(ragged.pad(context)).to(states.dtype), states], -1)  # (B, T, D + H)
-        when = self.when(both).float().unflatten(-1, (self.config.time_components, 3))
-        where = self.where(both).float().unflatten(-1, (self.config.position_components, 5))
+        when = self.when(both).float().unflatten(-1, (TIME_COMPONENTS, 3))
+        where = self.where(both).float().unflatten(-1, (POSITION_COMPONENTS, 5))
         return _mixture(when, 1), _mixture(where, 2)
 
     def _between_ms(self, seen: BaselineInput) -> Tensor:
