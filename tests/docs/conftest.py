@@ -13,6 +13,7 @@ from pages import DOCS, blocks
 
 from stdiffeye.cli.demo_fixations import SCENES, demo, draw_scene, made_scanpath, record
 from stdiffeye.data.preparation import prepare
+from stdiffeye.data.read import read_trials
 from stdiffeye.data.recording_fixations import fixations
 from stdiffeye.io.descriptions import describe
 from stdiffeye.io.eyelink_asc_write import write_asc
@@ -47,6 +48,16 @@ def run_of_ours(world: Path) -> Path:
     from stdiffeye.training.run import train
 
     return train("coarse-to-fine", [world / "stores/own"], world / "runs/mine", TINY, cache=world / "cache", quiet=True)
+
+
+@pytest.fixture(scope="session")
+def run_of_deepgaze3(world: Path) -> Path:
+    """runs/deepgaze3, which counts the centre bias of its data, trained for one step."""
+    from stdiffeye.training.run import train
+
+    tiny = [f"train.scanpath.{change}" for change in ("steps=1", "stimuli=1", "viewers=2", "validate_stimuli=1")]
+    out, cache = world / "runs/deepgaze3", world / "cache"
+    return train("deepgaze3", [world / "stores/own"], out, tiny, cache=cache, quiet=True)
 
 
 def _own_set(folder: Path) -> None:
@@ -92,7 +103,7 @@ def _recordings(names: list[str], rng: np.random.Generator) -> list[object]:
 
 
 def _judged_gaze(folder: Path) -> None:
-    """human.json, near.json, far.json by the tutorial's own lines; ours and theirs are the last two."""
+    """human.json, near.json, far.json by the tutorial's own lines, with pictures; ours and theirs are the last two."""
     code = next(text for kind, text in blocks(DOCS / "tutorial.md") if kind == "python" and "write_gaze(" in text)
     before = Path.cwd()
     os.chdir(folder)
@@ -100,5 +111,8 @@ def _judged_gaze(folder: Path) -> None:
         exec(compile(code, "tutorial.md", "exec"), {})
     finally:
         os.chdir(before)
+    for name in sorted({trial.name for trial in read_trials(folder / "human.json")}):
+        draw_scene(folder / "scene.png", SCENES["orchard.png"])
+        (folder / "scene.png").rename(folder / name)
     shutil.copy(folder / "near.json", folder / "ours.json")
     shutil.copy(folder / "far.json", folder / "theirs.json")

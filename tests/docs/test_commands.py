@@ -26,8 +26,8 @@ from stdiffeye.training.shipped import models
 
 # Pages whose commands a test beside their subject runs.
 RUN_ELSEWHERE = {DOCS / "plots.md", DOCS / "statistics.md", DOCS / "explanation/crps.md"}
-# Pages whose Python runs here too; elsewhere it names things of the reader's own.
-PYTHON_RUNS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
+# Pages whose Python runs between their commands, whose files it reads; that of the others runs alone.
+PYTHON_AMONG_COMMANDS = {ROOT / "README.md", DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")}
 # Verbs that take hours or real data, do not end or only print, and words of commands whose files cannot be made.
 ONLY_PARSED_VERBS = {"train", "adapt", "serve", "slurm"}
 ONLY_PARSED_WORDS = {
@@ -80,24 +80,46 @@ def test_a_page_works_from_its_first_line_to_its_last(page, world, request, monk
     monkeypatch.setenv("STDIFFEYE_CACHE", str(world / "cache"))
     for made in world.glob("gaze*"):
         shutil.rmtree(made)  # of another page, whose gaze `generate` would not mix with this one's
-    if "runs/mine" in page.read_text(encoding="utf-8"):
-        request.getfixturevalue("run_of_ours")
+    make_runs(page.read_text(encoding="utf-8"), request)
     code = ""
     for kind, text in blocks(page):
         if kind in SHELLS:
             for words in commands(text):
                 run(words)
-        elif kind == "python" and page in PYTHON_RUNS:
+        elif kind == "python" and page in PYTHON_AMONG_COMMANDS:
             code += text  # as a reader types it: after the blocks before it, in an interpreter that knows nothing else
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-            assert done.returncode == 0, f"{text}\n{done.stderr}"
+            run_python(code)
 
 
-@pytest.mark.parametrize("page", pages(), ids=page_id)
-def test_python_of_a_page_is_python(page):
-    for kind, text in blocks(page):
-        if kind == "python":
-            compile(text, page_id(page), "exec")
+def make_runs(text: str, request: pytest.FixtureRequest) -> None:
+    """Train the runs that a text names, once for all pages."""
+    for run_folder, fixture in (("runs/mine", "run_of_ours"), ("runs/deepgaze3", "run_of_deepgaze3")):
+        if run_folder in text:
+            request.getfixturevalue(fixture)
+
+
+def python_of(page: Path) -> str:
+    return "".join(text for kind, text in blocks(page) if kind == "python")
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in pages() if python_of(page) and page not in PYTHON_AMONG_COMMANDS], ids=page_id
+)
+def test_python_of_a_page_runs_from_its_first_block_to_its_last(page, world, request, monkeypatch):
+    monkeypatch.chdir(world)
+    monkeypatch.setenv("STDIFFEYE_CACHE", str(world / "cache"))
+    make_runs(python_of(page), request)
+    run_python(python_of(page))
+
+
+def test_a_page_whose_python_runs_among_commands_has_commands():
+    assert [page for page in PYTHON_AMONG_COMMANDS if python_of(page) and page not in with_commands()] == []
+
+
+def run_python(code: str) -> None:
+    """In an interpreter that knows nothing else."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, f"{code}\n{done.stderr}"
 
 
 DOCUMENTS = [*pages(), *(ROOT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md"))]
