@@ -21,11 +21,11 @@ def test_the_exponent_of_a_curve_is_found_whatever_the_start_up(power):
 
 
 def test_the_page_projects_the_cost_of_one_more_item():
-    costs = [CommandCost(items, 3 + 0.36 * items, 100 + items / 64) for items in SIZES]
+    costs = [CommandCost(items, 3 + 0.36 * items, 100 + items / 64, items / 4) for items in SIZES]
     assert marginal_s(costs) == pytest.approx(0.36)
     text = page({"generate": costs})
     assert "| `generate` | a million pictures, ten scanpaths each | 100 h | 12.5 h | 1.56 h |" in text
-    assert "| 360.0 | 1.00 | 100, 100, 101, 104 MB | +4 % |" in text
+    assert "| 360.0 | 1.00 | 100, 100, 101, 104 MB | +1 %, +4 % | 250.0 |" in text
 
 
 def test_a_command_is_measured_in_a_process_of_its_own():
@@ -34,6 +34,7 @@ def test_a_command_is_measured_in_a_process_of_its_own():
     assert cost.items == 10
     assert cost.seconds > 0
     assert cost.megabytes > 10
+    assert cost.disk_megabytes > 0
     broken = replace(prepare, make=lambda folder, count: ["generate", "nothing.jpg"])
     with pytest.raises(InputError, match=r"generate nothing.jpg failed: .*there is no picture"):
         measure(broken, (1,), quiet=True)

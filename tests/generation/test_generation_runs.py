@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -187,9 +188,25 @@ def test_every_item_is_in_one_shard(total, count):
     assert max(map(len, spans)) - min(map(len, spans)) <= 1
 
 
-def test_a_cluster_writes_the_bytes_of_one_machine(run, pictures, whole, tmp_path):
+def kill_a_worker(unfinished: Path, killed: list[int]) -> None:
+    """Kill the first worker of this process's cluster as soon as one has begun a shard."""
+    psutil = pytest.importorskip("psutil")
+    until = time.monotonic() + 120
+    while time.monotonic() < until and not any(unfinished.glob("*.gaze*")):
+        time.sleep(0.01)
+    workers = [one for one in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(one.cmdline())]
+    os.kill(workers[0].pid, signal.SIGKILL)
+    left = 5 - len(list(unfinished.glob("*.gaze")))
+    killed += [workers[0].pid] if left else []
+
+
+def test_a_cluster_of_which_a_worker_is_killed_writes_the_bytes_of_one_machine(run, pictures, whole, tmp_path):
     pytest.importorskip("distributed")
-    work = WorkOptions(cluster="local:2")
+    work, killed = WorkOptions(cluster="local:2"), list[int]()
+    killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "gaze" / "unfinished", killed))
+    killer.start()
     report = generate_files(pictures, tmp_path / "gaze", run, FEW, PLAIN, work=work, quiet=True)
+    killer.join()
+    assert len(killed) == 1  # while shards were left to do
     assert report.pictures == 5
     assert contents(tmp_path / "gaze") == whole

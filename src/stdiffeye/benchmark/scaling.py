@@ -32,18 +32,19 @@ WORKERS = (1, 8, 64)
 
 HEAD = """# Cost as the work grows
 
-Made by `stdiffeye reproduce scaling`. Seconds are processor time; memory is the peak of the process. Material is made
-by the command: pictures of 512×384 px, ten viewers or samples for each. The exponent p is that of t = a + b·nᵖ.
+Made by `stdiffeye reproduce scaling`. Seconds are processor time; memory is the peak of the process; the disk is what
+the command leaves there. Material is made by the command: pictures of 512×384 px, ten viewers or samples for each. The
+exponent p is that of t = a + b·nᵖ. The growth of memory is that at 16×, and at the largest size.
 """
 
 BREAKS = """## What breaks first
 
 | limit | where |
 |---|---|
-| disk | features take 0.66 MB a picture (twice that with `--flips`); trajectories of ten samples about 0.25 MB |
+| disk | features: the column above, and twice that with `--flips` |
 | files | the cache holds one file per picture: on file systems that dislike millions of files, use several caches |
-| memory | `evaluate` holds the gaze of all stimuli and the scores of all pairs: judge as many at a time as fit |
-| one reader | `scanpaths.json` of a million pictures is one file; `--no-trajectories` and `--parquet` keep it small |
+| temporary files | `evaluate` keeps scores in the system's folder for them while it runs; `TMPDIR` names another |
+| one reader | `scanpaths.json` of a million pictures is one file; every worker of `evaluate` reads both sides once |
 """
 
 
@@ -59,8 +60,6 @@ class ScaledCommand:
     """Makes the material in a folder; returns the words of the command."""
     compiled_from: int = 0
     """Multiple at which it compiles kernels; it is run once there before, so that they lie on disk."""
-    is_shared: bool = True
-    """Whether it has shards."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,7 @@ class CommandCost:
     items: int
     seconds: float
     megabytes: float
+    disk_megabytes: float = 0.0
 
 
 def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
@@ -89,7 +89,13 @@ def measure(command: ScaledCommand, times: Sequence[int] = TIMES, quiet: bool = 
 def _cost(command: ScaledCommand, items: int) -> CommandCost:
     with tempfile.TemporaryDirectory() as folder:
         words = command.make(Path(folder), items)
-        return CommandCost(items, *_run(words, Path(folder)))
+        before = _size(Path(folder))
+        used = _run(words, Path(folder))
+        return CommandCost(items, *used, (_size(Path(folder)) - before) / 1e6)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def exponent(costs: Sequence[CommandCost]) -> float:
@@ -116,17 +122,25 @@ def marginal_s(costs: Sequence[CommandCost]) -> float:
 def page(rows: dict[str, list[CommandCost]]) -> str:
     """The report as Markdown."""
     items = {command.name: command.item for command in COMMANDS}
-    lines = ["| command | items | seconds | ms per further item | exponent | peak memory | its growth |"]
-    lines += ["|---|---|---|---|---|---|---|"]
+    lines = [
+        "| command | items | seconds | ms per further item | exponent | peak memory | its growth | kB on disk each |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|---|"]
     for name, costs in rows.items():
         memory = [cost.megabytes for cost in costs]
         lines.append(
             f"| `{name}` | {', '.join(f'{cost.items:,}' for cost in costs)} {items[name]} "
             f"| {', '.join(f'{cost.seconds:.1f}' for cost in costs)} | {1000 * marginal_s(costs):.1f} "
             f"| {exponent(costs):.2f} | {', '.join(f'{one:.0f}' for one in memory)} MB "
-            f"| {100 * (memory[-1] / memory[0] - 1):+.0f} % |"
+            f"| {_growth(memory)} | {1000 * costs[-1].disk_megabytes / costs[-1].items:.1f} |"
         )
     return "\n".join([HEAD, *lines, "", *_projection(rows), "", BREAKS])
+
+
+def _growth(memory: Sequence[float]) -> str:
+    """Growth of memory at 16×, where that was measured, and at the largest size."""
+    measured = [memory[TIMES.index(16)]] if len(memory) == len(TIMES) else []
+    return ", ".join(f"{100 * (one / memory[0] - 1):+.0f} %" for one in (*measured, memory[-1]))
 
 
 def _projection(rows: dict[str, list[CommandCost]]) -> list[str]:
@@ -147,8 +161,7 @@ def _projection(rows: dict[str, list[CommandCost]]) -> list[str]:
     for name, (what, count) in wanted.items():
         if name in rows:
             seconds = marginal_s(rows[name]) * count
-            shared = next(command.is_shared for command in COMMANDS if command.name == name)
-            cells = (_duration(seconds / n) if shared or n == 1 else "–" for n in WORKERS)
+            cells = (_duration(seconds / n) for n in WORKERS)
             lines.append(f"| `{name}` | {what} | {' | '.join(cells)} |")
     return lines
 
@@ -227,5 +240,5 @@ COMMANDS = (
     ScaledCommand("prepare", "trials", 1000, _prepare),
     ScaledCommand("features", "pictures", 4, _features),
     ScaledCommand("generate", "pictures", 4, _generate),
-    ScaledCommand("evaluate", "stimuli", 25, _evaluate, compiled_from=16, is_shared=False),
+    ScaledCommand("evaluate", "stimuli", 25, _evaluate, compiled_from=1),
 )
