@@ -12,12 +12,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from stdiffeye.benchmark.bit_flips import flip_bits
 from stdiffeye.benchmark.fuzz_readers import READERS
-from stdiffeye.benchmark.fuzzing import fuzz
+from stdiffeye.benchmark.fuzzing import FuzzReport, fuzz, merged
 from stdiffeye.benchmark.kills import kill_verbs
 from stdiffeye.benchmark.made_study import make_study
 from stdiffeye.benchmark.page_load import load_page
@@ -35,17 +36,20 @@ def kept(path: Path, make: Callable[[], Any]) -> Any:
     return read_json(path)
 
 
+def attacked(reader: str, seed: int, args: argparse.Namespace) -> Any:
+    """One pass over one reader; files that failed are kept beside the account."""
+    return asdict(fuzz(reader, args.minutes, seed, args.work / "failed" / f"{reader}-{seed}")[0])
+
+
 def section(name: str, args: argparse.Namespace, work: Path) -> Any:
     """The account of one section, kept from an earlier call or made now."""
     if name == "fuzz":
         folder = work / f"fuzz-{args.minutes:g}"
-
-        def attacked(reader: str) -> Any:
-            return kept(
-                folder / f"{reader}.json", lambda: asdict(fuzz(reader, args.minutes, args.seed, folder / reader)[0])
-            )
-
-        return [attacked(reader) for reader in READERS]
+        rows: dict[str, list[FuzzReport]] = {reader: [] for reader in READERS}
+        for seed in range(args.seed, args.seed + args.passes):
+            for reader, done in rows.items():
+                done.append(FuzzReport(**kept(folder / f"{reader}-{seed}.json", partial(attacked, reader, seed, args))))
+        return [asdict(merged(done)) for done in rows.values()]
     if name == "kills":
         path = work / f"kills-{args.kills}.json"
         study = make_study(work / "study", verbs)
@@ -62,6 +66,7 @@ def section(name: str, args: argparse.Namespace, work: Path) -> Any:
 def main() -> int:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--minutes", type=float, default=10.0, help="of the processor, of fuzzing per reader")
+    words.add_argument("--passes", type=int, default=1, help="of fuzzing, each so long and with a seed of its own")
     words.add_argument("--kills", type=int, default=110)
     words.add_argument("--flips", type=int, default=200, help="per kind of file")
     words.add_argument("--clients", type=int, default=200)

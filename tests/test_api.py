@@ -39,6 +39,8 @@ ONLY_FLAGS: dict[str, set[str]] = {
         "out",
         "pictures",
         "trajectories",
+        "bids",  # `write_bids` takes both, with what `read_recording` returns
+        "messages",
         *THRESHOLDS,
     },  # nouns
     # Within CleaningSettings; `info` tells which files are there; a shard is no store, and has a function of its own.

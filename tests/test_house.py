@@ -77,6 +77,12 @@ def test_a_module_is_short_imports_by_imports_and_speaks_the_fields_words(path):
     assert private == set()
 
 
+def test_tables_are_written_by_the_one_writer_that_knows_formulas():
+    """A cell that begins with = + - @ is a formula to a spreadsheet: `csv_cells.CsvWriter` alone writes CSV."""
+    other = re.compile(r"csv\.(writer|DictWriter)|from csv import|savetxt|\.to_csv\([^)]*index")
+    assert [path.name for path in MODULES if other.search(path.read_text(encoding="utf-8"))] == ["csv_cells.py"]
+
+
 def test_functions_are_short():
     long = {name: lines for name, node in functions() if (lines := length(node)) >= MOST_LINES_OF_A_FUNCTION}
     assert long == {}

@@ -89,3 +89,12 @@ def _write_once(path: Path, content: bytes) -> None:
     except OSError as error:
         where = f"set {FOLDER_VARIABLE} to a folder of yours, or say --keep-ids"
         raise InputError(f"{path} cannot be written ({error.strerror}): {where}") from None
+
+
+def name_without(name: str, subject: str, hidden: str) -> str:
+    """The name of a trial that may be called after the viewer's file, with the pseudonym in the viewer's place.
+
+    >>> name_without("jane block 2", "jane", "v1"), name_without("cat.png", "jane", "v1")
+    ('v1 block 2', 'cat.png')
+    """
+    return re.sub(rf"^{re.escape(subject)}(?= block \d+$|$)", hidden, name) if subject else name

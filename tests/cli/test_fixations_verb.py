@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -274,3 +275,42 @@ def test_every_real_recording_becomes_scanpaths(real_data):
         assert found.trials
         assert found.report.total >= len(found.trials) == found.report.kept
         assert all(len(trial.scanpath) >= 1 for trial in found.trials)
+
+
+def written_bids(tmp_path: Path, *words: str) -> str:
+    """All text of a BIDS data set that is made of a recording with a viewer's name in file and messages."""
+    blocks = [made_block(1000, "cat.png"), made_block(9000, "dog.png")]
+    spoken = replace(blocks[0], messages=(*blocks[0].messages, Message(1010, "operator: jane is tired")))
+    write_asc(tmp_path / "jane_doe.asc", [spoken, blocks[1]])
+    assert run("fixations", tmp_path / "jane_doe.asc", "--out", tmp_path / "gaze", "--quiet", *words) == 0
+    found = sorted(path for path in (tmp_path / "gaze" / "bids").rglob("*") if path.is_file())
+    texts = [gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in found]
+    return "\n".join([*map(str, found), *(text.decode() for text in texts)]).replace(str(tmp_path), "")
+
+
+def test_recordings_become_bids_without_names_and_messages(tmp_path):
+    text = written_bids(tmp_path, "--bids", "53x30x65")
+    assert "cat.png" in text
+    assert "jane" not in text
+    assert "TRIALID" not in text
+
+
+def test_only_messages_that_match_are_published(tmp_path):
+    text = written_bids(tmp_path, "--bids", "53x30x65", "--messages", "^TRIALID")
+    assert "TRIALID cat.png" in text
+    assert "jane" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--messages", "TRIALID"), "--messages goes with --bids"),
+        (("--bids", "53x30"), "--bids must be WIDTHxHEIGHTxDISTANCE in cm"),
+        (("--bids", "53x30x0"), "must be a positive number of metres"),
+        (("--bids", "53x30x65", "--messages", "("), "is no regular expression"),
+    ],
+)
+def test_bids_that_cannot_be_written_is_refused(tmp_path, capsys, words, message):
+    write_asc(tmp_path / "a.asc", [made_block(1000, "cat.png")])
+    assert run("fixations", tmp_path / "a.asc", "--out", tmp_path / "gaze", *QUIET, *words) == 2
+    assert message in capsys.readouterr().err

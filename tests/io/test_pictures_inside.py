@@ -13,7 +13,8 @@ from PIL import Image
 
 from stdiffeye import plot, replay
 from stdiffeye.csv_cells import plain_cell, text_cell
-from stdiffeye.gaze import Frame, Scanpath, Trial
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
+from stdiffeye.generation.output_files import write_trajectories
 from stdiffeye.io.gaze_files import read_gaze, write_gaze
 from stdiffeye.io.pictures import find_picture
 from stdiffeye.io.tidy_csv import write_tidy
@@ -108,7 +109,9 @@ def test_no_table_holds_a_formula(tmp_path, word):
     trial = replace(TRIAL, name=word.strip(), subject=word.strip(), task=word.strip())
     write_gaze(tmp_path / "gaze.csv", [trial])
     write_tidy(tmp_path / "fixations.csv", [trial], "fixations")
-    for name in ("gaze.csv", "fixations.csv"):
+    moving = replace(trial, trajectory=Trajectory([[1.0, 2.0], [3.0, 4.0]], 240.0, TRIAL.frame))
+    write_trajectories(tmp_path, lambda: iter([[moving]]))
+    for name in ("gaze.csv", "fixations.csv", "trajectories.csv"):
         with (tmp_path / name).open(newline="") as file:
             cells = [cell for cells in csv.reader(file) for cell in cells]
         assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []

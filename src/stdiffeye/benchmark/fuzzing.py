@@ -32,6 +32,7 @@ STUCK_S = 120.0
 """By the clock: a process that waits for something that never comes takes no processor time."""
 SECONDS_BETWEEN_LOOKS = 0.5
 KILOBYTE = 1024
+SUMMED = ("cases", "taken", "refused", "foreign", "crashes", "hangs", "minutes")
 
 
 @dataclass
@@ -103,6 +104,13 @@ def fuzz(
         if not quiet:
             print(line_of(reports[-1]), flush=True)
     return reports
+
+
+def merged(reports: Sequence[FuzzReport]) -> FuzzReport:
+    """The account of several passes over one reader."""
+    sums = {name: sum(getattr(one, name) for one in reports) for name in SUMMED}
+    most = {name: max(getattr(one, name) for one in reports) for name in ("longest_s", "memory_mb")}
+    return FuzzReport(reports[0].reader, **sums, **most, kept=[name for one in reports for name in one.kept])
 
 
 def line_of(report: FuzzReport) -> str:

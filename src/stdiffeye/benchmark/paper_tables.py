@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stdiffeye.csv_cells import CsvWriter, plain_cell
 from stdiffeye.errors import InputError
 from stdiffeye.metrics import Result
 from stdiffeye.metrics.result import GAP, Difference, Estimate
@@ -91,12 +92,12 @@ def latex(blocks: Sequence[TableBlock], protocol: str) -> str:
 def to_csv(blocks: Sequence[TableBlock]) -> str:
     """One line per set, comparison, system, protocol and metric."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["dataset", "comparison", *block_header()])
+    writer = CsvWriter(out)
+    writer.row(["dataset", "comparison", *block_header()])
     for block in blocks:
         rows = csv.reader(io.StringIO(block.result.to_csv()))
         next(rows)
-        writer.writerows([block.dataset, block.comparison, *row] for row in rows)
+        writer.rows([block.dataset, block.comparison, *map(plain_cell, row)] for row in rows)
     return out.getvalue()
 
 

@@ -16,7 +16,7 @@ HEAD = """# Reliability
 Laboratories run this on data that cannot be recorded again. These are attacks on it, made by one command:
 
 ```shell
-python benchmarks/reliability.py --minutes {minutes:g} --kills {kills} --flips {flips}
+python benchmarks/reliability.py --minutes {minutes:g} --passes {passes} --kills {kills} --flips {flips}
 ```
 
 What a failure is stands above each table. All of them must be zero. [SECURITY.md](https://github.com/stdiffeye/stdiffeye/blob/main/SECURITY.md)
@@ -24,9 +24,10 @@ says what is protected against, and how to report what is not.
 """
 FUZZ = """## Damaged files
 
-Every reader gets damaged files: bytes changed, files cut and joined, values of JSON, YAML and tables exchanged. Each
-reader has {minutes:g} minutes of the processor here; `--minutes` takes more. It may read a file, or refuse it in one
-sentence under 300 characters. A foreign exception, a crash or more than ten seconds of the processor is a failure.
+Every reader gets damaged files: bytes changed, files cut and joined, values of JSON, YAML and tables exchanged. A
+reader may read a file, or refuse it in one sentence under 300 characters. A foreign exception, a crash or more than ten
+seconds of the processor is a failure. The table says how many minutes of the processor each reader was attacked;
+`--minutes` takes more.
 """
 KILLS = """## Killed commands
 

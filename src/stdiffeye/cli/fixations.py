@@ -11,7 +11,7 @@ Example: stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -24,9 +24,11 @@ from stdiffeye.errors import InputError
 if TYPE_CHECKING:
     from stdiffeye.data.recording_fixations import Fixations
     from stdiffeye.gaze import Frame, Trial
+    from stdiffeye.io.trial_files import ReadingOptions
 
 MOST_DRAWN = 9
 PANEL_IN = 4.2
+CM_PER_M = 100
 
 
 @dataclass
@@ -60,6 +62,10 @@ class FixationsArgs:
     """Viewers keep their names instead of pseudonyms."""
     trajectories: bool = False
     """Keep the 240 Hz trajectories too, in scanpaths.json and samples.csv."""
+    bids: Annotated[str | None, tyro.conf.arg(metavar="WxHxD", help_behavior_hint="")] = None
+    """Write BIDS too; width, height, distance of the screen in cm."""
+    messages: Annotated[str | None, tyro.conf.arg(metavar="REGEX", help_behavior_hint="")] = None
+    """Messages that go into --bids; none by default."""
     json: bool = False
     """Print the account as JSON."""
     quiet: bool = False
@@ -82,6 +88,9 @@ def run(args: FixationsArgs) -> None:
     reading = ReadingOptions(
         args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree), drift, args.keep_ids
     )
+    publish = None if args.bids is None else bids_writer(args)
+    if args.messages is not None and publish is None:
+        raise InputError("--messages goes with --bids: nothing else holds messages")
     settings = CleaningSettings(extractor=args.method, eye=args.eye, thresholds=args.thresholds.thresholds())
     found = fixations(args.recordings, reading=reading, settings=settings, quiet=args.quiet)
     trials = with_pictures(found.trials, args.pictures)
@@ -95,6 +104,8 @@ def run(args: FixationsArgs) -> None:
     found.quality.save(args.out / "quality.json")
     write_text(args.out / "quality.html", quality_page(found.quality.as_dict()))
     save_bytes(args.out / "scanpaths.png", picture)
+    if publish is not None:
+        publish(replace(reading, keep_ids=True))
     count = sum(len(trial.scanpath) for trial in trials if trial.scanpath is not None)
     if args.json:
         account = {"trials": len(trials), "fixations": count, "out": str(args.out), "quality": found.report.as_dict()}
@@ -106,6 +117,33 @@ def run(args: FixationsArgs) -> None:
     drawn = f" ({MOST_DRAWN} of {len(trials)} trials are drawn)" if len(trials) > MOST_DRAWN else ""
     print(f"{count} fixations in {len(trials)} trials: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
     print(f"Look at {args.out / 'quality.html'} and {args.out / 'scanpaths.png'}{drawn}")
+
+
+def bids_writer(args: FixationsArgs) -> Callable[[ReadingOptions], Path]:
+    """What writes the trials' recordings as BIDS; refuses at once what would be refused after the work."""
+    from stdiffeye.io.bids_write import Screen, write_bids
+    from stdiffeye.io.trial_files import find_recordings, read_raw_trials
+
+    folder = args.out / "bids"
+    sides = str(args.bids).lower().replace("×", "x").split("x")
+    try:
+        width, height, distance = (float(side) / CM_PER_M for side in sides)
+    except ValueError:
+        raise InputError(f"--bids must be WIDTHxHEIGHTxDISTANCE in cm such as 53x30x65, got {args.bids!r}") from None
+    screen = Screen(distance, width, height)
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} exists already and is not empty: choose another --out")
+
+    def write(reading: ReadingOptions) -> Path:
+        files = [file for path in args.recordings for file in find_recordings(path)]
+        recordings = [
+            replace(raw.recording, name=raw.name, subject=raw.subject)
+            for file in files
+            for raw in read_raw_trials(file, reading)
+        ]
+        return write_bids(folder, recordings, screen, keep_ids=args.keep_ids, messages=args.messages)
+
+    return write
 
 
 def quality_lines(found: Fixations) -> list[str]:

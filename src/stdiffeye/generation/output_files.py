@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from stdiffeye.csv_cells import CsvWriter
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Trial
@@ -57,9 +57,9 @@ def write_output(
 def write_trajectories(out: Path, blocks: Blocks) -> None:
     """scanpaths.json and trajectories.csv of trials that have both."""
     with atomic_write(out / TRAJECTORIES) as temporary, temporary.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
-        rows.writerows(_samples(_trials(blocks)))
+        writer = CsvWriter(file, end_of_line="\r\n")
+        writer.row(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
+        writer.rows(_samples(_trials(blocks)))
     write_scanpaths(out / SCANPATHS, _trials(blocks))
 
 

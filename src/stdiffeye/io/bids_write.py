@@ -19,7 +19,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.files import disk_errors, temporary_folder, write_json, write_text
 from stdiffeye.gaze.recording import XY, Event, Recording
 from stdiffeye.io.bids import EVENT_POSITIONS, GAZE_ON_SCREEN, NOTHING, PX_PER_DEGREE, STIMULUS
-from stdiffeye.pseudonyms import pseudonym
+from stdiffeye.pseudonyms import name_without, pseudonym
 
 BIDS_VERSION = "1.11.1"
 PHYSIO_EVENT_COLUMNS = ("onset", "duration", "trial_type", "message", *EVENT_POSITIONS)
@@ -72,6 +72,10 @@ def write_bids(
         subjects = [recording.subject for recording in recordings]
     if not subjects:
         raise InputError("there is no recording to write")
+    try:
+        re.compile(messages or "")
+    except re.error as error:
+        raise InputError(f"messages {messages!r} is no regular expression: {error}") from None
     hidden = {subject: subject if keep_ids else pseudonym(subject) for subject in subjects}
     labels = _labels(list(hidden.values()))
     with temporary_folder(folder.parent.absolute()) as building, disk_errors(folder):
@@ -94,7 +98,7 @@ def write_bids(
 def _published(recording: Recording, subject: str, messages: str | None) -> Recording:
     """A recording as others may see it: by another name, where it has one, and with the messages that match."""
     kept = () if messages is None else tuple(one for one in recording.messages if re.search(messages, one.text))
-    name = subject if recording.name == recording.subject else recording.name
+    name = name_without(recording.name, recording.subject, subject)
     return replace(recording, messages=kept, subject=subject, name=name)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-from stdiffeye.csv_cells import plain_cell, text_cell
+from stdiffeye.csv_cells import CsvWriter, plain_cell
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Trial
@@ -36,10 +36,10 @@ def write_scanpath_csv(path: str | Path, trials: Iterable[Trial]) -> None:
     """Write trials as CSV (TSV when the name says so); gzipped when it ends in .gz. Whole or not at all."""
     table = table_from_trials(list(trials), Path(path).parent)
     with atomic_write(path) as temporary, _open_to_write(temporary) as file:
-        writer = csv.writer(file, delimiter=_delimiter(path), lineterminator="\n")
-        writer.writerow(table)
-        columns = [map(text_cell if key in WORDS else _cell, values.tolist()) for key, values in table.items()]
-        writer.writerows(zip(*columns, strict=True))
+        writer = CsvWriter(file, _delimiter(path))
+        writer.row(table)
+        columns = [values.tolist() if key in WORDS else map(_cell, values.tolist()) for key, values in table.items()]
+        writer.rows(zip(*columns, strict=True))
 
 
 def _read_columns(rows: Iterable[list[str]], header: list[str], path: str | Path) -> dict[str, list[str]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stdiffeye.csv_cells import text_cell
+from stdiffeye.csv_cells import CsvWriter
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Trial
 from stdiffeye.gaze.tidy import TableName, tidy_table
@@ -31,9 +30,9 @@ def write_rows(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
     listed = list(rows)
     columns = list(dict.fromkeys(key for row in listed for key in row))
     with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([cell(row.get(column), column) for column in columns] for row in listed)
+        writer = CsvWriter(file)
+        writer.row(columns)
+        writer.rows([cell(row.get(column), column) for column in columns] for row in listed)
 
 
 def write_tidy(path: str | Path, trials: Sequence[Trial], table: TableName) -> None:
@@ -46,11 +45,11 @@ def write_tidy_blocks(path: str | Path, blocks: Callable[[], Iterable[Sequence[T
     found = {key for block in blocks() for key, cells in _cells(block, table).items() if any(cells)}
     known = [key for key in tidy_table([], table) if key in ALWAYS or key in found]
     with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(known)
+        writer = CsvWriter(file)
+        writer.row(known)
         for block in blocks():
             cells = _cells(block, table)
-            writer.writerows(zip(*(cells[key] for key in known), strict=True))
+            writer.rows(zip(*(cells[key] for key in known), strict=True))
 
 
 def _cells(trials: Sequence[Trial], table: TableName) -> dict[str, list[str]]:
@@ -68,6 +67,6 @@ def cell(value: Any, column: str = "") -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if not isinstance(value, float):
-        return str(text_cell(str(value)))
+        return str(value)
     decimals = next((digits for unit, digits in DECIMALS.items() if column.endswith(unit)), OTHER_DECIMALS)
     return f"{value:.{decimals}f}".rstrip("0").rstrip(".") if decimals else f"{value:.0f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from stdiffeye.io.bids import BIDS_NAME, is_bids
 from stdiffeye.io.pupil import is_pupil
 from stdiffeye.io.recordings import KNOWN, TABLES, file_kind, is_gaze_table, read_recording
 from stdiffeye.io.table import Columns
-from stdiffeye.pseudonyms import pseudonym
+from stdiffeye.pseudonyms import name_without, pseudonym
 
 TRACKERS = (".asc", ".edf")
 
@@ -78,7 +77,7 @@ def read_raw_trials(path: str | Path, options: ReadingOptions | None = None) -> 
 def without_names(raw: RawTrial) -> RawTrial:
     """The trial by a pseudonym, also where the trial is called after the viewer's file."""
     hidden = pseudonym(raw.subject)
-    name = re.sub(rf"^{re.escape(raw.subject)}(?= block \d+$|$)", hidden, raw.name) if raw.subject else raw.name
+    name = name_without(raw.name, raw.subject, hidden)
     details = {key: value for key, value in raw.details.items() if key != BIDS_NAME}
     return replace(raw, name=name, subject=hidden, details=details)
 

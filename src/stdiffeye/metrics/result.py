@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from stdiffeye.arrays import Floats
-from stdiffeye.csv_cells import text_cell
+from stdiffeye.csv_cells import CsvWriter
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
 
@@ -358,8 +357,8 @@ class Result:
             The table.
         """
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(["system", "protocol", "metric", "value", "low", "high", "n", "undefined", "gap_closed"])
+        writer = CsvWriter(out)
+        writer.row(["system", "protocol", "metric", "value", "low", "high", "n", "undefined", "gap_closed"])
         for name, protocols in self.systems.items():
             for protocol, metrics in protocols.items():
                 for metric, one in metrics.items():
@@ -372,9 +371,7 @@ class Result:
                         one.undefined,
                         math.nan if gap is None else gap.value,
                     ]
-                    writer.writerow(
-                        [text_cell(name), protocol, metric, *("" if np.isnan(x) else f"{x:.6g}" for x in numbers)]
-                    )
+                    writer.row([name, protocol, metric, *("" if np.isnan(x) else f"{x:.6g}" for x in numbers)])
         return _out(out.getvalue(), path)
 
 

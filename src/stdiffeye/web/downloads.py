@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from pathlib import PurePath
 import numpy as np
 
 from stdiffeye.arrays import Floats
-from stdiffeye.csv_cells import text_cells
+from stdiffeye.csv_cells import CsvWriter
 from stdiffeye.errors import InputError
 from stdiffeye.files import temporary_folder
 from stdiffeye.gaze import Trial
@@ -60,16 +59,16 @@ def _fixations_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
 
 def _samples_csv(result: JobResult, trials: Sequence[Trial]) -> bytes:
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
+    rows = CsvWriter(text)
+    rows.row(["name", "task", "sample", "time_ms", "x", "y", "sampling"])
     for trial in trials:
         if trial.trajectory is None:
             raise InputError(f"{result.model} generates scanpaths only: there are no samples to write")
         sampling = trial.details.get("sampling", "")
-        words = text_cells((trial.name, trial.task, trial.subject))
+        words = (trial.name, trial.task, trial.subject)
         for time_ms, (x, y) in zip(trial.trajectory.time_ms.tolist(), trial.trajectory.xy_px.tolist(), strict=True):
             cells = [*words, f"{time_ms:.2f}", f"{x:.2f}", f"{y:.2f}", sampling]
-            rows.writerow(cells)
+            rows.row(cells)
     return text.getvalue().encode()
 
 
