@@ -44,7 +44,7 @@ def attacked(reader: str, seed: int, args: argparse.Namespace) -> Any:
 def section(name: str, args: argparse.Namespace, work: Path) -> Any:
     """The account of one section, kept from an earlier call or made now."""
     if name == "fuzz":
-        folder = work / f"fuzz-{args.minutes:g}"
+        folder = work / "fuzz"
         rows: dict[str, list[FuzzReport]] = {reader: [] for reader in READERS}
         for seed in range(args.seed, args.seed + args.passes):
             for reader, done in rows.items():

@@ -223,6 +223,25 @@ def test_a_recording_is_shown_beside_and_scored(visit, photo, tmp_path):
     page.get_by_text("The recording is no table of fixations").wait_for()
 
 
+def test_a_comparison_can_be_stopped(visit, photo, tmp_path, app):
+    page = visit(reduced_motion="reduce")
+    generate(page, photo)
+    (tmp_path / "people.json").write_bytes(as_json(people()))
+    page.set_input_files("#recording", tmp_path / "people.json")
+    assert page.locator("#compare-stop").is_hidden()
+    going = threading.Event()
+    held = app.state.server.worker.submit(lambda report: going.wait(600))  # the comparison has to wait
+    page.get_by_role("button", name="Compare").click()
+    page.locator("#compare-stop").click()
+    page.get_by_text("The comparison was stopped.").wait_for()
+    assert page.locator("#compare-stop").is_hidden()
+    assert page.inner_text("#compare-error") == ""
+    going.set()
+    held.future.result(600)
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_text("2 recorded viewers beside 3 generated").wait_for()
+
+
 def test_errors_are_said_where_a_screen_reader_hears_them(visit, photo, tmp_path, app):
     page = visit()
     alert = page.locator("#ask [role=alert]")

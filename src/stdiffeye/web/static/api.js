@@ -5,7 +5,7 @@ const POLL_MS = 300;
 
 async function answer(path, options) {
   let response;
-  try { response = await fetch(path, options); } catch { throw new Error(AWAY); }
+  try { response = await fetch(path, options); } catch (error) { throw error.name === "AbortError" ? error : new Error(AWAY); }
   if (response.ok) return response;
   let words = `The server answered ${response.status}.`;
   try { words = (await response.json()).error || words; } catch { /* no JSON: the number must do */ }
@@ -21,7 +21,8 @@ const at = (id, rest = "") => `/api/jobs/${encodeURIComponent(id)}${rest}`;
 export const info = () => json("/api/info");
 export const sample = async (name) => (await answer(`/api/samples/${encodeURIComponent(name)}`)).blob();
 export const stop = (id) => json(at(id), { method: "DELETE" });
-export const compare = (id, form) => json(at(id, "/compare"), { method: "POST", body: form });
+/** `signal` breaks it off: the server stops when nobody waits any more. */
+export const compare = (id, form, signal) => json(at(id, "/compare"), { method: "POST", body: form, signal });
 export const target = (task) => json(`/api/target?task=${encodeURIComponent(task)}`);
 export const statistics = (ids) => json(`/api/statistics?${ids.map((id) => `job=${encodeURIComponent(id)}`).join("&")}`);
 export const areas = (pictures) => json("/api/areas", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ pictures }) });

@@ -19,7 +19,7 @@ const layers = {};
 const player = new Player();
 const stages = [new Stage(by("stage"), layers), new Stage(by("second-stage"), layers)], human = new Stage(by("human-stage"), layers);
 const trace = new Trace(by("trace"), player), table = new FixationTable(player);
-let found = [], current = 0, running = null, scores = null; // `found`: the gaze of one picture or two
+let found = [], current = 0, running = null, scores = null, comparing = null; // `found`: the gaze of one picture or two
 const areas = new Areas(stages, () => found.map((gaze) => gaze.id));
 
 const say = (id, words) => { by(id).textContent = words; };
@@ -126,13 +126,20 @@ async function compare(event) {
   form.append("recording", file, file.name);
   form.append("stimulus", by("stimulus").value);
   say("compare-status", "reading and scoring …");
+  comparing = new AbortController();
+  comparingNow(true);
   try {
-    const people = await api.compare(asking, form);
+    const people = await api.compare(asking, form, comparing.signal);
     if (asking !== found[current].id) return;
     showPeople(people);
     say("compare-status", `${people.viewers.length} recorded viewer${people.viewers.length > 1 ? "s" : ""} beside ${people.counts.model} generated (${people.sampling} samples).`);
-  } catch (error) { say("compare-status", ""); say("compare-error", error.message); }
+  } catch (error) {
+    const stopped = error.name === "AbortError";
+    say("compare-status", stopped ? "The comparison was stopped." : ""); say("compare-error", stopped ? "" : error.message);
+  } finally { comparingNow(false); }
 }
+
+function comparingNow(yes) { by("compare-stop").hidden = !yes; by("compare-start").disabled = yes; }
 
 function showPeople(people) {
   const stage = stages[current];
@@ -162,6 +169,7 @@ async function download(kind) {
 function listen() {
   by("ask").addEventListener("submit", generate);
   by("compare").addEventListener("submit", compare);
+  by("compare-stop").addEventListener("click", () => comparing.abort());
   by("stop").addEventListener("click", () => { if (running) api.stop(running).catch((error) => complain(error.message)); });
   by("protocol").addEventListener("change", () => { if (scores) showScores(scores, by("protocol").value); });
   by("table-viewer").addEventListener("change", () => trace.select(table.selected));
