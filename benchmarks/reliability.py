@@ -2,6 +2,7 @@
 
     python benchmarks/reliability.py --minutes 10 --kills 110 --out docs/reliability.md
     python benchmarks/reliability.py --only fuzz kills      # some sections; the page is written when all are there
+    python benchmarks/reliability.py --page                 # the page of what is kept; what is missing is said
 
 What is done is kept in --work, every reader and every section by itself: a second call goes on where the first was
 broken off. Exits with 1 where anything failed.
@@ -16,14 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stdiffeye.benchmark.bit_flips import flip_bits
 from stdiffeye.benchmark.fuzz_readers import READERS
 from stdiffeye.benchmark.fuzzing import FuzzReport, fuzz, merged
-from stdiffeye.benchmark.kills import kill_verbs
-from stdiffeye.benchmark.made_study import make_study
-from stdiffeye.benchmark.page_load import load_page
-from stdiffeye.benchmark.reliability_page import failures, page
-from stdiffeye.cli import main as verbs
 from stdiffeye.files import read_json, write_json, write_text
 
 SECTIONS = ("kills", "load", "flips", "fuzz")
@@ -50,17 +45,41 @@ def section(name: str, args: argparse.Namespace, work: Path) -> Any:
             for reader, done in rows.items():
                 done.append(FuzzReport(**kept(folder / f"{reader}-{seed}.json", partial(attacked, reader, seed, args))))
         return [asdict(merged(done)) for done in rows.values()]
+    return studied(name, args, work)
+
+
+def studied(name: str, args: argparse.Namespace, work: Path) -> Any:
+    """As `section`, where a small study is attacked. Imported here: the processes that fuzz import this file again."""
+    from stdiffeye.benchmark.bit_flips import flip_bits
+    from stdiffeye.benchmark.kills import kill_verbs
+    from stdiffeye.benchmark.made_study import make_study
+    from stdiffeye.benchmark.page_load import load_page
+    from stdiffeye.cli import main as verbs
+
+    study = make_study(work / "study", verbs)
     if name == "kills":
         path = work / f"kills-{args.kills}.json"
-        study = make_study(work / "study", verbs)
         return kept(path, lambda: [asdict(one) for one in kill_verbs(study, verbs, args.kills, args.seed)])
     if name == "load":
         path = work / f"load-{args.clients}x{args.rounds}.json"
-        study = make_study(work / "study", verbs)
         return kept(path, lambda: asdict(load_page(study, verbs, args.clients, args.rounds)))
     path = work / f"flips-{args.flips}.json"
-    study = make_study(work / "study", verbs)
     return kept(path, lambda: [asdict(one) for one in flip_bits(study, args.flips, args.seed)])
+
+
+def found(args: argparse.Namespace, work: Path) -> dict[str, Any]:
+    """The sections that are kept; a reader that was not attacked yet has no case."""
+    rows = []
+    for reader in READERS:
+        done = [FuzzReport(**read_json(path)) for path in sorted((work / "fuzz").glob(f"{reader}-[0-9]*.json"))]
+        rows.append(asdict(merged(done or [FuzzReport(reader)])))
+    files = {
+        "kills": f"kills-{args.kills}",
+        "load": f"load-{args.clients}x{args.rounds}",
+        "flips": f"flips-{args.flips}",
+    }
+    there = {name: work / f"{file}.json" for name, file in files.items()}
+    return {"fuzz": rows} | {name: read_json(path) for name, path in there.items() if path.is_file()}
 
 
 def main() -> int:
@@ -73,15 +92,23 @@ def main() -> int:
     words.add_argument("--rounds", type=int, default=5)
     words.add_argument("--seed", type=int, default=0)
     words.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
+    words.add_argument("--page", action="store_true", help="attack nothing, write the page of what is kept")
     words.add_argument("--work", type=Path, default=Path("reproduced/reliability"))
     words.add_argument("--out", type=Path, default=Path("docs/reliability.md"))
     args = words.parse_args()
     work = args.work.absolute()
 
-    parts = {name: section(name, args, work) for name in args.only}
+    parts = {name: section(name, args, work) for name in (() if args.page else args.only)}
+    if args.page:
+        parts = found(args, work)
+    from stdiffeye.benchmark.reliability_page import (  # with torch, which a fuzzing process needs not load
+        failures,
+        page,
+    )
+
     bad = failures(parts)
-    if set(parts) == set(SECTIONS):
-        settings = {key: value for key, value in vars(args).items() if key not in ("work", "out", "only")}
+    if args.page or set(parts) == set(SECTIONS):
+        settings = {key: value for key, value in vars(args).items() if key not in ("work", "out", "only", "page")}
         write_text(args.out, page(parts | {"settings": settings}))
         print(f"{bad} failures; look at {args.out}")
     else:

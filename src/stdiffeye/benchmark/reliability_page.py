@@ -8,6 +8,7 @@ from typing import Any
 from stdiffeye.benchmark.model_report import markdown_table
 
 Rows = Sequence[Mapping[str, Any]]
+NOT_YET = "This was not run yet.\n"
 FUZZ_FAILURES = ("foreign", "crashes", "hangs")
 KILL_FAILURES = ("failed", "different", "leftovers")
 
@@ -55,11 +56,12 @@ def failures(parts: Mapping[str, Any]) -> int:
 
 
 def page(parts: Mapping[str, Any]) -> str:
-    """The whole page; `parts` holds `settings`, `fuzz`, `kills`, `flips` and `load` as JSON values."""
+    """The whole page; `parts` holds `settings`, `fuzz`, and `kills`, `flips` and `load` where run, as JSON values."""
     settings = parts["settings"]
     sections = [HEAD.format(**settings), FUZZ.format(**settings), _fuzz(parts["fuzz"])]
-    sections += [KILLS, _kills(parts["kills"]), FLIPS, _flips(parts["flips"])]
-    sections += [LOAD.format(**settings), _load(parts["load"])]
+    sections += [KILLS, _kills(parts["kills"]) if "kills" in parts else NOT_YET]
+    sections += [FLIPS, _flips(parts["flips"]) if "flips" in parts else NOT_YET]
+    sections += [LOAD.format(**settings), _load(parts["load"]) if "load" in parts else NOT_YET]
     return "\n".join(sections)
 
 
@@ -68,12 +70,12 @@ def _fuzz(rows: Rows) -> str:
     for row in rows:
         failed = sum(row[key] for key in FUZZ_FAILURES)
         table.append(
-            [row["reader"], f"{row['minutes']:.1f}"]
+            [row["reader"], f"{row['minutes']:.2f}"]
             + [f"{row['cases']:,}", f"{row['taken']:,}", f"{row['refused']:,}", str(failed)]
             + [f"{row['longest_s']:.1f}", f"{row['memory_mb']:.0f}"]
         )
     totals = [sum(row[key] for row in rows) for key in ("cases", "taken", "refused")]
-    minutes = f"{sum(row['minutes'] for row in rows):.1f}"
+    minutes = f"{sum(row['minutes'] for row in rows):.2f}"
     table.append(["all", minutes, *(f"{total:,}" for total in totals), str(failures({"fuzz": rows})), "", ""])
     return markdown_table(table) + "\n"
 
