@@ -176,11 +176,16 @@ def test_a_report_of_quality_beside_the_gaze_is_passed_over(tmp_path, capsys):
     write_asc(tmp_path / "ann.asc", [made_block(1000, "a.png")])
     assert run("fixations", tmp_path / "ann.asc", "--out", tmp_path / "out", "--quiet") == 0
     capsys.readouterr()
+    (tmp_path / "out" / "generation.json").write_text('{"plan": {}}')
     files = sorted((tmp_path / "out").glob("*.json"))
-    assert [file.name for file in files] == ["quality.json", "scanpaths.json"]
+    assert [file.name for file in files] == ["generation.json", "quality.json", "scanpaths.json"]
     assert run("plot", *files, "--out", tmp_path / "gaze.png") == 0
-    assert "quality.json is a report of data quality, no gaze: passed over" in capsys.readouterr().err
-    assert run("plot", files[0], "--out", tmp_path / "gaze.png") == 2
+    said = capsys.readouterr().err
+    assert "quality.json is a report of data quality, no gaze: passed over" in said
+    assert "generation.json is a report of what was generated, no gaze: passed over" in said
+    assert run("info", tmp_path / "out") == 0
+    assert "fixations per trial" in capsys.readouterr().out
+    assert run("plot", files[1], "--out", tmp_path / "gaze.png") == 2
     assert "take scanpaths.json beside it" in capsys.readouterr().err
 
 

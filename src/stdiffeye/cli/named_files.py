@@ -12,14 +12,15 @@ from stdiffeye.errors import InputError
 def named_files(words: Sequence[str]) -> dict[str, Path]:
     """Parse `NAME=FILE` or `FILE`, which is named after the file; a name may occur once.
 
-    Reports of data quality among several files are passed over: `gaze/*.json` means the gaze.
+    Reports among several files are passed over: `gaze/*.json` means the gaze.
     """
-    from stdiffeye.io.gaze_files import is_quality_report
+    from stdiffeye.io.gaze_files import report_in
 
     found: dict[str, Path] = {}
     for word in words:
-        if len(words) > 1 and is_quality_report(word):
-            print(f"note: {word} is a report of data quality, no gaze: passed over", file=sys.stderr)
+        report = report_in(word)
+        if len(words) > 1 and report is not None:
+            print(f"note: {word} is {report}, no gaze: passed over", file=sys.stderr)
             continue
         name, equals, path = word.partition("=")
         if not equals or Path(word).exists():

@@ -26,6 +26,7 @@ from stdiffeye.io.recordings import read_recording
 
 BINS = 24
 MOST_KINDS = 12
+GAZE_NAME = "scanpaths.json"  # in the folders that generate, animate and fixations write
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,8 @@ def info(path: str | Path, source: str | Path | None = None, screen: Frame | Non
         return Info(str(path), "run", run_facts(path))
     if is_store(path):
         return _describe_store(Store.open(path))
+    if (path / GAZE_NAME).is_file():
+        path = path / GAZE_NAME
     if path.is_file() and kind(path) in READERS:
         try:
             return _describe_gaze(path, read_gaze(path))

@@ -21,7 +21,8 @@ READERS = {
     ".h5": read_pysaliency,
     ".hdf5": read_pysaliency,
 }
-QUALITY_NAME = "quality.json"
+# What `generate`, `fixations` and `prepare` write beside gaze, and what it is.
+REPORTS = {"quality.json": "a report of data quality", "generation.json": "a report of what was generated"}
 LOOKED_AT = 64
 WRITERS = {
     ".json": write_scanpaths,
@@ -88,8 +89,9 @@ def _reader(path: Path) -> Callable[[Path, Frame | None], Iterable[Trial]]:
     reader = READERS.get(kind(path))
     if reader is None:
         raise InputError(f"{path}: {kind(path) or 'no suffix'} is no gaze file; known are {', '.join(READERS)}")
-    if is_quality_report(path):
-        raise InputError(f"{path} is a report of data quality, not gaze: take scanpaths.json beside it")
+    report = report_in(path)
+    if report is not None:
+        raise InputError(f"{path} is {report}, not gaze: take scanpaths.json beside it")
     return reader
 
 
@@ -113,13 +115,13 @@ def write_gaze(path: str | Path, trials: Iterable[Trial]) -> None:
     writer(path, trials)
 
 
-def is_quality_report(path: str | Path) -> bool:
-    """Whether a file is the quality.json that `fixations` and `prepare` write beside gaze."""
+def report_in(path: str | Path) -> str | None:
+    """What a report is that lies beside gaze; None for any other file."""
     path = Path(path)
-    if path.name != QUALITY_NAME or not path.is_file():
-        return False
+    if path.name not in REPORTS or not path.is_file():
+        return None
     with path.open("rb") as file:
-        return file.read(LOOKED_AT).lstrip().startswith(b"{")
+        return REPORTS[path.name] if file.read(LOOKED_AT).lstrip().startswith(b"{") else None
 
 
 def kind(path: str | Path) -> str:
