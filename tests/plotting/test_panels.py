@@ -114,7 +114,7 @@ def protocols() -> Figure3:
     return figure3(seed=0)
 
 
-@pytest.mark.parametrize(("row", "winner"), zip(MAIN_ROWS, GENERATORS, strict=True))
+@pytest.mark.parametrize(("row", "winner"), list(zip(MAIN_ROWS, GENERATORS, strict=True)))
 def test_each_protocol_is_won_by_its_degenerate_generator_and_crps_by_the_realistic_one(
     protocols: Figure3, row: str, winner: str
 ) -> None:
