@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "requirements-lock.txt"
-LEFT_OUT = {"stdiffeye", "torch", "pip", "setuptools", "wheel"}
+LEFT_OUT = {"stdiffeye", "torch", "pip", "setuptools", "wheel", "py-spy"}
 HEAD = """\
 # What `make locked` installs: every package with its version and SHA-256, for Linux on x86-64 and Python 3.11.
 # torch is installed before, from its own build; made again by `python docs/scripts/lock.py`.

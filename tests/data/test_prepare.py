@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -265,3 +266,45 @@ def test_the_verb_info_describes_stores_files_recordings_and_sets(tmp_path, caps
     assert "MISSING" in capsys.readouterr().out
     assert run("info", str(tmp_path / "nothing.json")) == 2
     assert "does not exist, and no data set or model has that name" in capsys.readouterr().err
+
+
+SLOW = """
+import sys, time
+import stdiffeye.data.preparation as preparation
+from stdiffeye.cli import main
+
+preparation.TRIALS_PER_SHARD = 5
+real = preparation._write_one
+
+def slow(*given):
+    report = real(*given)
+    time.sleep(float(sys.argv[1]))
+    return report
+
+preparation._write_one = slow
+main(sys.argv[2:])
+"""
+
+
+def test_ctrl_c_ends_all_processes_and_the_same_command_goes_on(tmp_path):
+    source = make_osie(tmp_path / "source", scanpath_rows(60))
+    words = [sys.executable, "-c", SLOW]
+    folders = ["prepare", "osie", str(source), "--jobs", "2", "--quiet", "--out"]
+    process = subprocess.Popen(
+        [*words, "5", *folders, str(tmp_path / "store")], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while process.poll() is None and not list((tmp_path / "store.partial").glob("shard-*.json")):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert not (tmp_path / "store").exists()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    subprocess.run([*words, "0", *folders, str(tmp_path / "store")], check=True)
+    subprocess.run([*words, "0", *folders, str(tmp_path / "whole")], check=True)
+    names = sorted(path.name for path in (tmp_path / "whole").iterdir())
+    assert sorted(path.name for path in (tmp_path / "store").iterdir()) == names
+    assert all((tmp_path / "store" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes() for name in names)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source", "store", "whole"]

@@ -27,8 +27,8 @@ FUZZ = """## Damaged files
 
 Every reader gets damaged files: bytes changed, files cut and joined, values of JSON, YAML and tables exchanged. A
 reader may read a file, or refuse it in one sentence under 300 characters. A foreign exception, a crash or more than ten
-seconds of the processor is a failure. The table says how many minutes of the processor each reader was attacked;
-`--minutes` takes more.
+seconds of the processor is a failure. The aim is ten minutes of the processor for each reader. The table says how many
+it had in this run; a reader without cases was not attacked yet.
 """
 KILLS = """## Killed commands
 
