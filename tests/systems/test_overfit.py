@@ -7,12 +7,13 @@ import pytest
 import torch
 from tiny import DENOISER, PICTURE, TOKENS, path_of, recordings, scanpaths, sources
 
+from stdiffeye.benchmark.ablations import ENTRIES, LATENT_BASE
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.systems.base import BatchPlan, SamplingOptions
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
 from stdiffeye.systems.coarse_to_fine.trajectory_stage import TrajectoryStage, TrajectoryStageConfig
-from stdiffeye.systems.presets import overlay
+from stdiffeye.systems.presets import load_preset, overlay
 from stdiffeye.systems.st_diffeye.config import STDiffEyeConfig
 from stdiffeye.systems.st_diffeye.model import STDiffEye
 from stdiffeye.systems.step_random import StepRandom
@@ -146,6 +147,20 @@ def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
         assert distance_px(gaze.xy * query.frame.size_px, human.xy_px) < NEAR_PX
         n = min(len(gaze.xy), len(human))
         assert np.abs(gaze.rho[:n] - store.rho(number)[:n]).mean() < 0.1
+
+
+def test_the_ablations_latent_tokens_can_learn(traces):
+    torch.manual_seed(0)
+    row = next(entry for entry in ENTRIES if entry.name == LATENT_BASE)
+    config = load_preset(row.preset, list(row.changes)).stages["gaze"]
+    part = STDiffEye(overlay(config, {"image": PICTURE, "denoiser": DENOISER, "latent": 32, "patch": 8}, "t"))
+    learn(part, traces, 700, 5e-3, viewers=4)
+    store = traces.stores[0]
+    for number, query in enumerate(queries(traces)):
+        (gaze,) = part.generate(query, [1], SamplingOptions(steps=25))
+        xy_px = gaze.xy * query.frame.size_px
+        assert distance_px(xy_px, store[number].trajectory.xy_px) < NEAR_PX
+        assert distance_px(xy_px, store[1 - number].trajectory.xy_px) > FAR_PX
 
 
 def test_the_fine_half_learns_a_recording_by_heart(traces):

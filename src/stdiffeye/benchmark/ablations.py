@@ -17,11 +17,18 @@ from stdiffeye.files import write_text
 from stdiffeye.metrics.tables import ABSENT
 
 SETS = ("doves", "osie")
+# A latent has no scale of its own, so these forms have the paper's noise, and no gate that passes noise through.
 LATENT = (
     "stages.gaze.space=latent",
     "stages.gaze.latent=128",
     "stages.gaze.denoiser.denoising_attention=false",
+    "stages.gaze.denoiser.gated=false",
+    "stages.gaze.noise.schedule=sqrt",
+    "stages.gaze.noise.prediction=z0",
+    "stages.gaze.noise.loss_aware=true",
     "stages.gaze.loss.recon=1.0",
+    "stages.gaze.loss.prior=1.0",
+    "stages.gaze.sampler=ddim",
 )
 BASE, LATENT_BASE = "full model", "full model, latent tokens"
 GROUPS: dict[str, tuple[BenchmarkEntry, ...]] = {
