@@ -95,7 +95,7 @@ class SamplingOptions:
     steps: int | None = None
     sampler: SamplerName | None = None
     guidance: float | None = None
-    """1 leaves the model alone; above 1 exaggerates what is due to the picture."""
+    """1 leaves the model alone; above 1 exaggerates what is due to the picture, below 1 moderates it."""
     representative: bool = False
     """Samples are stratified (`diffusion.noise`) and chosen to cover what people do (`representatives`)."""
     precision_deg: float | None = None

@@ -206,7 +206,8 @@ class ScanpathStage(ImageConditionedDenoiser):
         """For each history (n, 2) samples of the next fixation."""
         config = self.config.next_fixation
         with one_core() as cores:  # which share the samples, not the matrix products
-            options = SamplingOptions(config.steps, config.sampler, representative=True, cores=cores)
+            # The density is calibrated as it is, without guidance.
+            options = SamplingOptions(config.steps, config.sampler, guidance=1.0, representative=True, cores=cores)
             sampler = QuerySampler(self, query, options)
         for history in histories:
             with one_core():
