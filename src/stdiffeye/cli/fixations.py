@@ -4,7 +4,7 @@ Reads EyeLink, Tobii, Pupil, Gazepoint, SMI, GazeBase, tables and BIDS folders. 
 experiment's messages; a group (?P<name>…) in --start names the trial or picture.
 
 Example: stdiffeye fixations sub01.asc sub02.asc.gz --out gaze
-         stdiffeye fixations sub01.edf --start 'PICTURE_ON (?P<name>\S+)' --end PICTURE_OFF --pictures stimuli
+         stdiffeye fixations sub01.edf --start 'SHOWN (?P<name>\S+)' --end HIDDEN --pictures stimuli
          stdiffeye fixations table.csv --columns time=t,x=gx,y=gy,unit=us,lost=-1 --screen 1920x1080
 """
 

@@ -171,7 +171,7 @@ def gap_closed(
     >>> corner = {"a.jpg": (100, 100), "b.jpg": (400, 300)}
     >>> def trials(offset_px):
     ...     paths = {name: Scanpath([(x + offset_px, y)], Frame(512, 384)) for name, (x, y) in corner.items()}
-    ...     return [Trial(name, subject, path) for name, path in paths.items() for subject in "12"]
+    ...     return [Trial(name, subject, path) for name, path in paths.items() for subject in "123"]
     >>> gap_closed(trials(0), trials(0), metrics=["DTW"])
     {'DTW': 1.0, 'mean': 1.0}
     """
