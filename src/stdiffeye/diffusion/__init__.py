@@ -1,6 +1,6 @@
 """Schedules, objectives, noise and samplers. They do not know the network."""
 
-from stdiffeye.diffusion.noise import VIEWERS, NoiseSource, categorical, noise_of, viewer_seeds
+from stdiffeye.diffusion.noise import VIEWERS, NoiseSource, categorical, noise_of, sample_seeds, viewer_seeds
 from stdiffeye.diffusion.objective import (
     LossAwareSteps,
     Prediction,
@@ -34,6 +34,7 @@ __all__ = [
     "network_input",
     "noise_of",
     "sample",
+    "sample_seeds",
     "target",
     "viewer_seeds",
 ]

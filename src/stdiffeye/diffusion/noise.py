@@ -35,6 +35,13 @@ def viewer_seeds(viewers: int, samples: int) -> list[int]:
     return [viewers * VIEWERS + k for k in range(samples)]
 
 
+def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:
+    """A seed per sample that depends on the picture's content or name, the task and the sample's number."""
+    content = hashlib.blake2b(picture, digest_size=16).digest()
+    viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
+    return viewer_seeds(int.from_bytes(viewers, "big"), samples)
+
+
 @dataclass
 class _Viewer:
     """A viewer's own stream, who else belongs to its set, and how much was sampled for it."""

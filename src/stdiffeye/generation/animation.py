@@ -11,11 +11,12 @@ import numpy as np
 
 from stdiffeye.data.read import read_trials
 from stdiffeye.data.recording_quality import tracker_precision_deg
+from stdiffeye.diffusion import sample_seeds
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import GazeList, Scanpath, Trial
 from stdiffeye.generation.output_files import write_trajectories
 from stdiffeye.generation.request import AnimationOptions
-from stdiffeye.generation.trained import load, sample_seeds
+from stdiffeye.generation.trained import load
 from stdiffeye.plotting.overview import overviews
 from stdiffeye.progress import track
 from stdiffeye.systems.cores import on_cores

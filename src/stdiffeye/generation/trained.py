@@ -11,7 +11,6 @@ Scanpath(10 fixations, 2.81 s, 1024×768 px)
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from stdiffeye.diffusion import viewer_seeds
+from stdiffeye.diffusion import sample_seeds
 from stdiffeye.encoders import load_picture, picture_encoder, text_encoder
 from stdiffeye.encoders.choose import located
 from stdiffeye.encoders.picture import Picture
@@ -377,10 +376,3 @@ def load(name_or_path: str | Path | None = None, task: str = "", device: str = "
         stage.eval().requires_grad_(False).to(device)
     located_config = replace(config, encoder=located(config.encoder, folder))
     return Model(located_config, stages, folder.name, targets_of(folder, config))
-
-
-def sample_seeds(seed: int, picture: bytes, task: str, samples: int) -> list[int]:
-    """A seed per sample that depends on the picture's content, the task and the sample's number, nothing else."""
-    content = hashlib.blake2b(picture, digest_size=16).digest()
-    viewers = hashlib.blake2b(content + f"|{task}|{seed}".encode(), digest_size=6).digest()
-    return viewer_seeds(int.from_bytes(viewers, "big"), samples)

@@ -10,6 +10,7 @@ import torch
 
 from stdiffeye.data.batches import Stimulus, stimuli_of
 from stdiffeye.data.store import Store
+from stdiffeye.diffusion import sample_seeds
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 from stdiffeye.metrics import evaluate
@@ -100,7 +101,9 @@ def generated_for(system: TrainableSystem, sources: Sources, stimulus: Stimulus,
     """Scanpaths of a stimulus of the stores, independent ones, as many as `validate_samples`."""
     first = sources.stores[stimulus.store][int(stimulus.trials[0])]
     query = sources.query(stimulus, first.frame, None if first.viewing_ms is None else first.viewing_ms / 1000)
-    (paths,) = system.scanpaths([query], [range(config.validate_samples)], SamplingOptions())
+    # With the same noise for every picture, chance would be one for all of them, and would not average out.
+    seeds = sample_seeds(0, stimulus.name.encode(), stimulus.task, config.validate_samples)
+    (paths,) = system.scanpaths([query], [seeds], SamplingOptions())
     return [
         Trial(stimulus.name, str(number), scanpath=path, task=stimulus.task, dataset=stimulus.dataset)
         for number, path in enumerate(paths)
