@@ -106,10 +106,10 @@ def __getattr__(name: str) -> Any:
         from stdiffeye import gaze
 
         return getattr(gaze, name)
-    return _reading_and_data(name)
+    return _gaze_and_data(name)
 
 
-def _reading_and_data(name: str) -> Any:
+def _gaze_and_data(name: str) -> Any:
     match name:
         case "Area" | "Areas":
             from stdiffeye.gaze import areas
@@ -135,6 +135,11 @@ def _reading_and_data(name: str) -> Any:
             from stdiffeye.data.preparation import prepare
 
             return prepare
+    return _readers(name)
+
+
+def _readers(name: str) -> Any:
+    match name:
         case "read_gaze" | "write_gaze":
             from stdiffeye.io import gaze_files
 

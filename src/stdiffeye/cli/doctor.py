@@ -138,7 +138,7 @@ def _bfloat16() -> Check:
     """Asked of the training loop itself, which uses it only where the processor has it."""
     import torch
 
-    from stdiffeye.training.loop import faster_arithmetic
+    from stdiffeye.training.arithmetic import faster_arithmetic
 
     with faster_arithmetic(torch.device("cpu")):
         used = torch.is_autocast_enabled("cpu")

@@ -9,14 +9,18 @@ Example: stdiffeye evaluate --human human.json --generated ours=ours.json theirs
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
 from stdiffeye.errors import InputError
 from stdiffeye.work_shards import WorkOptions
+
+if TYPE_CHECKING:
+    from stdiffeye.metrics.result import Result
 
 
 @dataclass
@@ -81,8 +85,6 @@ class EvaluateArgs:
 
 def run(args: EvaluateArgs) -> int:
     """Judge, write, print."""
-    import json
-
     from stdiffeye.cli.named_files import named_files
     from stdiffeye.evaluating import evaluate
 
@@ -114,19 +116,24 @@ def run(args: EvaluateArgs) -> int:
         compile_kernels=None,
         work=args.work,
     )
+    _report(args, result)
+    return 0
+
+
+def _report(args: EvaluateArgs, result: Result) -> None:
+    """Print the tables, and where they are."""
     if args.work.shard is not None:
         print(f"Shard {args.work.shard} is done; when all are: stdiffeye join {args.out}")
-        return 0
+        return
     if args.save_clusters is not None:
         result.save_clusters(args.save_clusters)
     if args.json:
         print(json.dumps(result.to_dict(args.per_stimulus), ensure_ascii=False, allow_nan=False))
-        return 0
+        return
     if not args.quiet:
         print(f"{result}\n")
     tables = (".md", ".tex", ".csv") if result.systems else (".md",)
     print(f"results: {', '.join(map(str, (args.out, *map(args.out.with_suffix, tables))))}")
-    return 0
 
 
 def _mode(trajectories: tuple[str, ...] | None) -> str:

@@ -75,35 +75,15 @@ class FixationsArgs:
 def run(args: FixationsArgs) -> None:
     from stdiffeye.data.clean import CleaningSettings
     from stdiffeye.data.recording_fixations import fixations
-    from stdiffeye.files import write_text
-    from stdiffeye.gaze.drift import DriftTarget
-    from stdiffeye.io.scanpath_json import write_scanpaths
-    from stdiffeye.io.table import Columns
-    from stdiffeye.io.tidy_csv import write_rows, write_tidy
-    from stdiffeye.io.trial_files import ReadingOptions
-    from stdiffeye.plotting.quality_page import quality_page
 
-    columns = None if args.columns is None else Columns.parse(args.columns)
-    drift = None if args.drift_target is None else DriftTarget.parse(args.drift_target)
-    reading = ReadingOptions(
-        args.start, args.end, columns, parse_screen(args.screen, args.px_per_degree), drift, args.keep_ids
-    )
+    reading = reading_options(args)
     publish = None if args.bids is None else bids_writer(args)
     if args.messages is not None and publish is None:
         raise InputError("--messages goes with --bids: nothing else holds messages")
     settings = CleaningSettings(extractor=args.method, eye=args.eye, thresholds=args.thresholds.thresholds())
     found = fixations(args.recordings, reading=reading, settings=settings, quiet=args.quiet)
     trials = with_pictures(found.trials, args.pictures)
-    picture = draw_sheet(trials)
-    kept = trials if args.trajectories else [replace(trial, trajectory=None) for trial in trials]
-    args.out.mkdir(parents=True, exist_ok=True)
-    write_scanpaths(args.out / "scanpaths.json", kept)
-    for table in ("fixations", "saccades", *(("samples",) if args.trajectories else ())):
-        write_tidy(args.out / f"{table}.csv", trials, table)
-    write_rows(args.out / "events.csv", found.events)
-    found.quality.save(args.out / "quality.json")
-    write_text(args.out / "quality.html", quality_page(found.quality.as_dict()))
-    save_bytes(args.out / "scanpaths.png", picture)
+    write_all(args.out, found, trials, args.trajectories)
     if publish is not None:
         publish(replace(reading, keep_ids=True))
     count = sum(len(trial.scanpath) for trial in trials if trial.scanpath is not None)
@@ -117,6 +97,38 @@ def run(args: FixationsArgs) -> None:
     drawn = f" ({MOST_DRAWN} of {len(trials)} trials are drawn)" if len(trials) > MOST_DRAWN else ""
     print(f"{count} fixations in {len(trials)} trials: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
     print(f"Look at {args.out / 'quality.html'} and {args.out / 'scanpaths.png'}{drawn}")
+
+
+def reading_options(args: FixationsArgs) -> ReadingOptions:
+    """What the flags say of reading: trials, columns, screen, drift, names."""
+    from stdiffeye.gaze.drift import DriftTarget
+    from stdiffeye.io.table import Columns
+    from stdiffeye.io.trial_files import ReadingOptions
+
+    columns = None if args.columns is None else Columns.parse(args.columns)
+    drift = None if args.drift_target is None else DriftTarget.parse(args.drift_target)
+    screen = parse_screen(args.screen, args.px_per_degree)
+    return ReadingOptions(args.start, args.end, columns, screen, drift, args.keep_ids)
+
+
+def write_all(out: Path, found: Fixations, trials: Sequence[Trial], trajectories: bool) -> None:
+    """Scanpaths, tables, the account of quality, and the picture."""
+    from stdiffeye.files import write_text
+    from stdiffeye.io.scanpath_json import write_scanpaths
+    from stdiffeye.io.tidy_csv import write_rows, write_tidy
+    from stdiffeye.plotting.quality_page import quality_page
+
+    picture = draw_sheet(trials)
+    out.mkdir(parents=True, exist_ok=True)
+    write_scanpaths(
+        out / "scanpaths.json", trials if trajectories else [replace(trial, trajectory=None) for trial in trials]
+    )
+    for table in ("fixations", "saccades", *(("samples",) if trajectories else ())):
+        write_tidy(out / f"{table}.csv", trials, table)
+    write_rows(out / "events.csv", found.events)
+    found.quality.save(out / "quality.json")
+    write_text(out / "quality.html", quality_page(found.quality.as_dict()))
+    save_bytes(out / "scanpaths.png", picture)
 
 
 def bids_writer(args: FixationsArgs) -> Callable[[ReadingOptions], Path]:

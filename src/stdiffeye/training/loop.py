@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import ctypes
-import ctypes.util
 import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +29,7 @@ from stdiffeye.systems.base import Batches, BatchPlan, Sources, TrainableSystem
 from stdiffeye.systems.cores import on_cores
 from stdiffeye.systems.presets import TrainConfig
 from stdiffeye.systems.step_random import Ranks, StepRandom
+from stdiffeye.training.arithmetic import faster_arithmetic, keep_memory
 from stdiffeye.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_weights
 from stdiffeye.training.interrupts import Interrupts
 from stdiffeye.training.validation import said
@@ -70,50 +69,81 @@ def fit(
     validate: Validate | None = None,
 ) -> Progress:
     """Train `system` until its steps or minutes are over; the folder holds last and best checkpoints and the log."""
-    keep_memory()
-    system.to(setting.device)
-    mean = copy.deepcopy(system).requires_grad_(False)
-    groups, rate = system.parameter_groups(), config.learning_rate
-    optimiser = AdamW(groups, rate, betas=(0.9, 0.99), weight_decay=config.weight_decay, fused=True)
-    last, progress = setting.folder / LAST_FILE, Progress()
-    if last.is_file():
-        progress = load_checkpoint(last, system, mean, optimiser)
-        _say_what_is_left(name, progress, setting)
+    keeper, progress = _begun(name, system, config, setting)
     log = Log(setting, progress.step)
-    plan = BatchPlan(
-        config.stimuli, config.viewers, config.seed, setting.ranks, setting.device, config.dataset_exponent
-    )
-    batches = system.batches(sources, "train", plan, augment=True)
-    keeper = Keeper(last, system, mean, optimiser, setting, config.checkpoint_every)
-    judge = Judge(validate, mean, log, setting, config.validate_every)
-    began = setting.clock() - progress.seconds
-    ahead, quiet = range(progress.step, config.steps), setting.quiet or log.silent
-    left_s = lambda: setting.seconds_left(setting.clock() - began)  # noqa: E731
-    steps = track(ahead, f"training {name}", config.steps, progress.step, quiet, left_s)
+    judge = Judge(validate, keeper.mean, log, setting, config.validate_every)
+    batches = system.batches(sources, "train", _plan(config, setting), augment=True)
     with Interrupts().watched() as interrupts:
+        watch = Stopwatch(setting, progress.seconds)
         if judge.owed(progress.step):  # broken off while it was judged
-            judge.judge(progress, interrupts, keeper)
-            began = setting.clock() - progress.seconds
-        for step in steps:
-            done, stop = _share_done(step, setting.clock() - began, config, setting, interrupts.wanted)
+            with watch.paused():
+                judge.judge(progress, interrupts, keeper)
+        for step in _steps(name, progress, config, setting, watch):
+            done, stop = _share_done(step, watch.seconds, config, setting, interrupts.wanted)
             if stop:
                 keeper.keep(progress)
                 raise KeyboardInterrupt
             if done >= 1:
                 break
             losses = _trained(name, step, _rate(step, done, config), batches, keeper, config)
-            progress.step, progress.seconds = step + 1, setting.clock() - began
+            progress.step, progress.seconds = step + 1, watch.seconds
             log.step(progress, losses, config.learning_rate * _rate(step, done, config))
             if judge.due(progress.step):
-                paused = setting.clock()
-                judge.judge(progress, interrupts, keeper)
-                began += setting.clock() - paused  # judging is not training: slow sampling must not shorten it
+                with watch.paused():
+                    judge.judge(progress, interrupts, keeper)
             else:
                 keeper.keep_if_due(progress)
         if judge.missing(progress.step):
             judge.judge(progress, interrupts, keeper)
         keeper.keep(progress)
     return progress
+
+
+def _begun(name: str, system: TrainableSystem, config: TrainConfig, setting: Setting) -> tuple[Keeper, Progress]:
+    """The weights, their running mean and the optimiser: as the last checkpoint left them, or fresh."""
+    keep_memory()
+    system.to(setting.device)
+    mean = copy.deepcopy(system).requires_grad_(False)
+    groups, rate = system.parameter_groups(), config.learning_rate
+    optimiser = AdamW(groups, rate, betas=(0.9, 0.99), weight_decay=config.weight_decay, fused=True)
+    keeper = Keeper(setting.folder / LAST_FILE, system, mean, optimiser, setting, config.checkpoint_every)
+    if not keeper.path.is_file():
+        return keeper, Progress()
+    progress = load_checkpoint(keeper.path, system, mean, optimiser)
+    _say_what_is_left(name, progress, setting)
+    return keeper, progress
+
+
+def _plan(config: TrainConfig, setting: Setting) -> BatchPlan:
+    return BatchPlan(
+        config.stimuli, config.viewers, config.seed, setting.ranks, setting.device, config.dataset_exponent
+    )
+
+
+def _steps(name: str, progress: Progress, config: TrainConfig, setting: Setting, watch: Stopwatch) -> Iterable[int]:
+    """The steps that are left, with the progress shown."""
+    quiet, ahead = setting.quiet or setting.ranks.rank != 0, range(progress.step, config.steps)
+    left_s = lambda: setting.seconds_left(watch.seconds)  # noqa: E731
+    return track(ahead, f"training {name}", config.steps, progress.step, quiet, left_s)
+
+
+class Stopwatch:
+    """Seconds of training, on the clock of the setting; those of a run before count."""
+
+    def __init__(self, setting: Setting, seconds: float) -> None:
+        self._clock = setting.clock
+        self._began = self._clock() - seconds
+
+    @property
+    def seconds(self) -> float:
+        return self._clock() - self._began
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Judging is not training: slow sampling must not shorten it."""
+        at = self._clock()
+        yield
+        self._began += self._clock() - at
 
 
 def _trained(
@@ -354,32 +384,6 @@ def _share_gradients(system: TrainableSystem, ranks: Ranks) -> None:
             parameter.grad = torch.zeros_like(parameter)
         dist.all_reduce(parameter.grad)
         parameter.grad /= ranks.world
-
-
-@contextlib.contextmanager
-def faster_arithmetic(device: torch.device) -> Iterator[None]:
-    """bfloat16 autocast where the processor has it; float32 elsewhere, where it would be slower."""
-    has = torch.cuda.is_bf16_supported() if device.type == "cuda" else _cpu_has_bfloat16()
-    # Its memory of cast weights is one for all threads: what one core clears would round another's gradients.
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=has, cache_enabled=False):
-        yield
-
-
-def _cpu_has_bfloat16() -> bool:
-    checks = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
-    return any(check() for check in checks if check is not None)
-
-
-def keep_memory() -> None:
-    """Make the C library keep freed memory: giving pages back and fetching them anew costs a fifth of a step."""
-    name = ctypes.util.find_library("c")
-    if name is None:
-        return
-    library = ctypes.CDLL(name)
-    if hasattr(library, "mallopt"):
-        trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
-        library.mallopt(mmap_threshold, 1 << 30)
-        library.mallopt(trim_threshold, -1)
 
 
 def _not_a_number(name: str, step: int, losses: dict[str, float], last: Path) -> str:

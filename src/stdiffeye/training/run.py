@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -115,47 +115,62 @@ def train(
         When there is no such preset, store, key or stage, or `out` holds a run that is not to be resumed.
     """
     out = Path(out)
+    opened = _opened(stores, left_out)
+    where, ranks = _device(device), _join_ranks()
+    config = _with_own_encoder(_configuration(preset, opened, out, changes, resume, start_from), out, resume)
+    opened = _learned_from(config, opened)
+    config, names, notes = _with_borrowed(config, _trained_stages(config, only), opened, out)
+    torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
+    stages = config.build()
+    sources_of = _sources(config, opened, {name: stages[name] for name in names}, out, cache)
+    for name in names:  # what does not fit is said before hours are spent on another stage
+        notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
+        _load_beginning(name, stages[name], config.start_from, out)
+    _wait_for_all(ranks)  # nobody may find the run file that another process has just written
+    clock = time.process_time if cpu_time else time.monotonic
+    with reserved(out, "training") if ranks.rank == 0 else nullcontext():
+        if ranks.rank == 0:
+            _write_run(out, config, preset, opened, notes, quiet)
+        _fit(config, stages, sources_of, Setting(out, minutes, clock, ranks, where, quiet, tensorboard))
+        if ranks.rank == 0:
+            write_card(out, config, _with_weights(stages, out), opened, notes)
+    _leave_ranks(ranks)
+    return out
+
+
+def _opened(stores: Sequence[str | Path], left_out: str | Path | None) -> list[Store]:
     opened = leave_out((Store.open(path) for path in stores), left_out)
     if not opened:
         raise InputError("name at least one store: `stdiffeye prepare` makes them of data sets")
-    where = _device(device)
-    ranks = _join_ranks()
-    config = _with_own_encoder(_configuration(preset, opened, out, changes, resume, start_from), out, resume)
-    opened = _learned_from(config, opened)
-    names = [only] if only else list(config.stages)
+    return opened
+
+
+def _fit(
+    config: SystemConfig, stages: Mapping[str, TrainableSystem], sources_of: Mapping[str, Sources], whole: Setting
+) -> None:
+    """Train one stage after the other, each for its share of the minutes."""
+    shares = sum(config.train[name].share for name in sources_of)
+    for name, sources in sources_of.items():
+        stage, settings = stages[name], config.train[name]
+        minutes = None if whole.minutes is None else whole.minutes * settings.share / shares
+        setting = replace(whole, folder=whole.folder / name, minutes=minutes)
+        fit(name, stage, sources, settings, setting, validator(stage, sources, settings))
+
+
+def _with_weights(stages: Mapping[str, TrainableSystem], out: Path) -> dict[str, TrainableSystem]:
+    return {name: stage for name, stage in stages.items() if (out / name).is_dir()}
+
+
+def _trained_stages(config: SystemConfig, only: str | None) -> list[str]:
     if only and only not in config.stages:
         raise InputError(f"{config.system} has no stage {only!r}: it has {', '.join(config.stages)}")
-    config, names, notes = _with_borrowed(config, names, opened, out)
-    torch.manual_seed(config.train[names[0]].seed)  # the weights' first values
-    stages = config.build()
-    with_encoder = replace(config, encoder=located(config.encoder, out))
-    sources_of = {name: data_sources(with_encoder, opened, cache, stages[name].needs_pictures) for name in names}
-    for name in names:  # what does not fit is said before hours are spent on another stage
-        notes += _check_fit(name, stages[name], sources_of[name], config.train[name], ranks)
-        if config.start_from and not (out / name / LAST_FILE).is_file():
-            load_weights(
-                _begun_in(find_model(config.start_from), name, stages[name].begins_as), stages[name], grown=True
-            )
-    if ranks.world > 1:
-        dist.barrier()  # nobody may find the run file that another process has just written
-    with reserved(out, "training") if ranks.rank == 0 else nullcontext():
-        if ranks.rank == 0:
-            _write_run(out, config, preset, opened, notes)
-            if not quiet:
-                print("\n".join(f"note: {note}" for note in notes), end="\n" if notes else "", file=sys.stderr)
-        shares = sum(config.train[name].share for name in names)
-        for name in names:
-            stage, settings, sources = stages[name], config.train[name], sources_of[name]
-            budget = None if minutes is None else minutes * settings.share / shares
-            clock = time.process_time if cpu_time else time.monotonic
-            setting = Setting(out / name, budget, clock, ranks, where, quiet, tensorboard)
-            fit(name, stage, sources, settings, setting, validator(stage, sources, settings))
-        if ranks.rank == 0:
-            trained = {name: stage for name, stage in stages.items() if (out / name).is_dir()}
-            write_card(out, config, trained, opened, notes)
-    if ranks.world > 1:
-        dist.destroy_process_group()
-    return out
+    return [only] if only else list(config.stages)
+
+
+def _load_beginning(name: str, stage: TrainableSystem, start_from: str, out: Path) -> None:
+    """The weights that training begins with, where a run or model is named and this one has none yet."""
+    if start_from and not (out / name / LAST_FILE).is_file():
+        load_weights(_begun_in(find_model(start_from), name, stage.begins_as), stage, grown=True)
 
 
 def _with_borrowed(
@@ -304,7 +319,7 @@ def usual_recording_s(store: Store) -> float:
 
 
 def _write_run(
-    out: Path, config: SystemConfig, preset: str, stores: Sequence[Store], notes: Sequence[str] = ()
+    out: Path, config: SystemConfig, preset: str, stores: Sequence[Store], notes: Sequence[str], quiet: bool
 ) -> None:
     made: dict[str, Any] = {"by": f"stdiffeye {__version__}", "commit": commit(), "preset": str(preset)}
     made["stores"] = [{"dataset": store.dataset, "trials": len(store)} for store in stores]
@@ -312,6 +327,20 @@ def _write_run(
     if notes:
         made["notes"] = list(notes)
     write_text(out / RUN_FILE, yaml.safe_dump(to_plain(config) | {"made": made}, sort_keys=False, allow_unicode=True))
+    if not quiet:
+        print("\n".join(f"note: {note}" for note in notes), end="\n" if notes else "", file=sys.stderr)
+
+
+def _sources(
+    config: SystemConfig,
+    stores: Sequence[Store],
+    stages: Mapping[str, TrainableSystem],
+    out: Path,
+    cache: str | Path | None,
+) -> dict[str, Sources]:
+    """What each stage learns from."""
+    config = replace(config, encoder=located(config.encoder, out))
+    return {name: data_sources(config, stores, cache, stage.needs_pictures) for name, stage in stages.items()}
 
 
 def data_sources(config: SystemConfig, stores: Sequence[Store], cache: str | Path | None, pictures: bool) -> Sources:
@@ -341,3 +370,13 @@ def _join_ranks() -> Ranks:
     if not dist.is_initialized():
         dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
     return Ranks(dist.get_rank(), world)
+
+
+def _wait_for_all(ranks: Ranks) -> None:
+    if ranks.world > 1:
+        dist.barrier()
+
+
+def _leave_ranks(ranks: Ranks) -> None:
+    if ranks.world > 1:
+        dist.destroy_process_group()
