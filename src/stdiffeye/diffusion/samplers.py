@@ -55,7 +55,6 @@ def sample(
     noise: NoiseSource,
     shape: tuple[int, ...],
     steps: int | None = None,
-    eta: float = 0.0,
     trim: int | None = None,
     callback: Callback | None = None,
 ) -> Tensor:
@@ -71,7 +70,7 @@ def sample(
     if name == "ddpm":
         return ddpm(at, z, levels.schedule, noise, callback)
     if name == "ddim":
-        return ddim(at, z, levels.schedule, noise, eta, callback)
+        return ddim(at, z, levels.schedule, noise, callback=callback)
     if name == "heun":
         return heun(at, z, levels.schedule, callback)
     return {"dpm++": dpm_solver_pp_2m, "unipc": unipc}[name](at, z, levels.schedule, callback)

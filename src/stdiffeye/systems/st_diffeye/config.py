@@ -14,6 +14,8 @@ from stdiffeye.model.unet import UNetConfig
 from stdiffeye.systems.next_fixation import NextFixationConfig
 from stdiffeye.systems.noise_levels import NoiseConfig
 
+INDEX_WIDTH = 16  # numbers of a learnable or sinusoidal index code
+
 
 @dataclass(frozen=True)
 class LossConfig:
@@ -46,8 +48,6 @@ class STDiffEyeConfig:
     injection: Literal["raw", "latent", "embedding"] = "raw"
     """Where the index enters: a channel of the sample, a channel of the latent token, or added to it as a given."""
     encoding: IndexEncoding = "raw"
-    index_width: int = 16
-    """Numbers of a learnable or sinusoidal index code."""
     time_channel: bool = True
     """Whether samples carry Δt; it is the same for all of them."""
     space: Literal["latent", "data"] = "latent"
@@ -81,12 +81,11 @@ class STDiffEyeConfig:
     loss: LossConfig = field(default_factory=LossConfig)
     sampler: SamplerName = "ddpm"
     sampling_steps: int = 1000
-    eta: float = 0.0
     next_fixation: NextFixationConfig = field(default_factory=NextFixationConfig)
     """How the density of the next fixation is estimated, for likelihoods."""
 
     def __post_init__(self) -> None:
-        for name in ("patch", "max_points", "max_fixations", "latent", "index_width", "sampling_steps", "rate_hz"):
+        for name in ("patch", "max_points", "max_fixations", "latent", "sampling_steps", "rate_hz"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)!r}")
         self._check_index()
@@ -143,7 +142,7 @@ class STDiffEyeConfig:
 
     @property
     def code_width(self) -> int:
-        return 1 if self.encoding == "raw" else self.index_width
+        return 1 if self.encoding == "raw" else INDEX_WIDTH
 
     @property
     def token_width(self) -> int:

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from stdiffeye.diffusion import add_noise, edm_gain, estimate_z0, network_input, sample, target
 from stdiffeye.diffusion.noise import NoiseSource, categorical, noise_of
-from stdiffeye.diffusion.samplers import Callback
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory
 from stdiffeye.gaze.extraction import extract
@@ -40,7 +39,7 @@ from stdiffeye.systems.base import AS_CONFIGURED, BatchPlan, Query, SamplingOpti
 from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
 from stdiffeye.systems.next_fixation import Histories
 from stdiffeye.systems.noise_levels import NoiseLevel, NoiseLevels
-from stdiffeye.systems.st_diffeye.config import STDiffEyeConfig
+from stdiffeye.systems.st_diffeye.config import INDEX_WIDTH, STDiffEyeConfig
 from stdiffeye.systems.st_diffeye.data import TokenBatches, TokenTensors
 from stdiffeye.systems.st_diffeye.generated import GeneratedSequence
 from stdiffeye.systems.st_diffeye.next_position import next_positions
@@ -86,7 +85,7 @@ class STDiffEye(ImageConditionedDenoiser):
         else:
             self.denoiser = Denoiser(config.denoiser)
         if config.has_index:
-            self.index = IndexCode(config.encoding, config.index_width, config.max_fixations)
+            self.index = IndexCode(config.encoding, INDEX_WIDTH, config.max_fixations)
             if config.injection == "embedding":
                 self.index_added = IndexAdded(self.index, config.patch, width)
         if config.space == "latent":
@@ -264,11 +263,7 @@ class STDiffEye(ImageConditionedDenoiser):
 
     @torch.no_grad()
     def generate(
-        self,
-        query: Query,
-        seeds: Sequence[int],
-        options: SamplingOptions = AS_CONFIGURED,
-        callback: Callback | None = None,
+        self, query: Query, seeds: Sequence[int], options: SamplingOptions = AS_CONFIGURED
     ) -> list[GeneratedSequence]:
         """One sequence per seed; each is the same whatever it is generated with."""
         guidance = options.guidance_or(1.0)
@@ -278,7 +273,7 @@ class STDiffEye(ImageConditionedDenoiser):
         images = [image] if blank is None else [image, blank]
         at_once, done = max(1, TOKENS_AT_ONCE // self.config.max_tokens), []
         for first in range(0, len(seeds), at_once):
-            done += self._sample(images, query, style, seeds[first : first + at_once], options, callback)
+            done += self._sample(images, query, style, seeds[first : first + at_once], options)
         return done
 
     def _sample(
@@ -288,20 +283,14 @@ class STDiffEye(ImageConditionedDenoiser):
         style: Tensor,
         seeds: Sequence[int],
         options: SamplingOptions,
-        callback: Callback | None,
     ) -> list[GeneratedSequence]:
         noise = noise_of(seeds, options.representative)
         tokens, trials = self.sampled_trials(images, query, style.expand(len(seeds)), noise)
-        z0 = self.sample_tokens(trials, tokens, noise, options, callback)
+        z0 = self.sample_tokens(trials, tokens, noise, options)
         return self._gaze(z0, self._lengths(z0, tokens, query.seconds))
 
     def sample_tokens(
-        self,
-        trials: list[Trials],
-        tokens: Tensor | None,
-        noise: NoiseSource,
-        options: SamplingOptions,
-        callback: Callback | None = None,
+        self, trials: list[Trials], tokens: Tensor | None, noise: NoiseSource, options: SamplingOptions
     ) -> Tensor:
         """(B, N, Z) of what `sampled_trials` gave."""
         config, device = self.config, self.position.device
@@ -322,9 +311,7 @@ class STDiffEye(ImageConditionedDenoiser):
             noise,
             (config.max_tokens, config.token_width),
             steps,
-            eta=config.eta,
             trim=None if tokens is None else int(tokens.max()),
-            callback=callback,
         ).to(device)
 
     def sampled_trials(
