@@ -22,7 +22,7 @@ PRIVATE_WORDS = {
     *("manner", "manners", "seat", "seats", "seated", "seating", "bones", "relit", "sided", "paced", "rested"),
     *("habits", "contestant", "contestants", "referee", "wish", "desk", "studio", "standings", "judgement"),
     *("place", "places", "spread", "people", "person", "persons", "somebody", "asked", "asks", "part", "told"),
-    *("forget_picture", "by_need", "most_like_all", "whole_file", "tokens_config", "low_noise"),
+    *("peer", "peers", "forget_picture", "by_need", "most_like_all", "whole_file", "tokens_config", "low_noise"),
 }
 
 

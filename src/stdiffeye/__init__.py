@@ -24,21 +24,22 @@ if TYPE_CHECKING:
     from stdiffeye.data.recording_fixations import fixations
     from stdiffeye.data.store import Store
     from stdiffeye.errors import InputError
-    from stdiffeye.evaluating import evaluate
     from stdiffeye.gaze import Frame, GazeList, Scanpath, Trajectory, Trial
     from stdiffeye.gaze.areas import Area, Areas
     from stdiffeye.gaze.recording import Recording
     from stdiffeye.generation import Model, Request, animate, generate, load, models
     from stdiffeye.io.gaze_files import read_gaze, write_gaze
     from stdiffeye.io.recordings import read_recording
-    from stdiffeye.joining import join
     from stdiffeye.metrics.results_page import leaderboard
     from stdiffeye.training.adaptation import adapt
     from stdiffeye.training.near_duplicates import duplicates
     from stdiffeye.training.release import export
     from stdiffeye.training.run import train
     from stdiffeye.training.verification import verify
-    from stdiffeye.verbs import features, plot, replay, stats
+    from stdiffeye.verbs.encoding import features
+    from stdiffeye.verbs.evaluating import evaluate
+    from stdiffeye.verbs.joining import join
+    from stdiffeye.verbs.showing import plot, replay, stats
     from stdiffeye.web.server import serve
 
 __all__ = [
@@ -95,13 +96,17 @@ def __getattr__(name: str) -> Any:
 
         return getattr(generation, name)
     if name == "evaluate":
-        from stdiffeye import evaluating
+        from stdiffeye.verbs.evaluating import evaluate
 
-        return evaluating.evaluate
-    if name in ("stats", "plot", "replay", "features"):
-        from stdiffeye import verbs
+        return evaluate
+    if name in ("stats", "plot", "replay"):
+        from stdiffeye.verbs import showing
 
-        return getattr(verbs, name)
+        return getattr(showing, name)
+    if name == "features":
+        from stdiffeye.verbs.encoding import features
+
+        return features
     if name in ("Frame", "GazeList", "Scanpath", "Trajectory", "Trial"):
         from stdiffeye import gaze
 
@@ -182,7 +187,7 @@ def _other(name: str) -> Any:
 
             return doctor
         case "join":
-            from stdiffeye.joining import join
+            from stdiffeye.verbs.joining import join
 
             return join
         case "leaderboard":

@@ -218,7 +218,7 @@ def test_the_command_fills_the_cache_and_says_where(pictures, tmp_path, capsys) 
 
 
 def test_the_command_takes_a_folder_and_a_picture_each_once(pictures, tmp_path) -> None:
-    from stdiffeye.verbs import pictures_of
+    from stdiffeye.verbs.encoding import pictures_of
 
     assert pictures_of([pictures[2], tmp_path]) == [pictures[2], pictures[0], pictures[1], pictures[3]]
 
@@ -233,7 +233,7 @@ def test_bad_input_of_the_command_is_one_line_and_exit_code_two(tmp_path, capsys
 
 def test_the_command_takes_a_store_and_finds_its_pictures(tmp_path) -> None:
     from stdiffeye.data.preparation import prepare
-    from stdiffeye.verbs import pictures_of
+    from stdiffeye.verbs.encoding import pictures_of
 
     source = tmp_path / "osie"
     (source / "images").mkdir(parents=True)
@@ -250,7 +250,7 @@ def test_the_command_takes_a_store_and_finds_its_pictures(tmp_path) -> None:
 
 
 def test_a_folder_without_pictures_is_an_input_error(tmp_path) -> None:
-    from stdiffeye.verbs import pictures_of
+    from stdiffeye.verbs.encoding import pictures_of
 
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no pictures and names none"):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stdiffeye.benchmark.peer_extractors import peer_detectors
+from stdiffeye.benchmark.other_detectors import other_detectors
 from stdiffeye.files import write_text
 from stdiffeye.gaze import Trajectory, fill_gaps, fixation_intervals, resample
 from stdiffeye.gaze._scale import runs
@@ -85,19 +85,19 @@ def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
 
 def events_chapter(recordings: Recordings, quiet: bool = True) -> str:
     """Fixations, saccades and oscillations by our detectors and those of other programs, against both experts."""
-    peers = peer_detectors()
+    others = other_detectors()
     lines = [
         "| event | detector | F1 against MN ↑ | against RA ↑ | found | MN's | RA's |",
         "|---|---|---|---|---|---|---|",
     ]
     found = {
         (name, detector): dict(detect(pair[EXPERTS[0]].trajectory)) | _own_fixations(detector, pair[EXPERTS[0]])
-        for detector, detect in track(list(peers.detectors.items()), "detecting events", quiet=quiet)
+        for detector, detect in track(list(others.detectors.items()), "detecting events", quiet=quiet)
         for name, pair in recordings.items()
     }
     for event, label in EVENT_LABELS.items():
         expert = {who: [labelled_ms(pair[who], label) for pair in recordings.values()] for who in EXPERTS}
-        for detector in peers.detectors:
+        for detector in others.detectors:
             ours = [found[name, detector].get(event) for name in recordings]
             if any(one is None for one in ours):
                 continue
@@ -107,7 +107,7 @@ def events_chapter(recordings: Recordings, quiet: bool = True) -> str:
             lines.append("| " + " | ".join(map(str, (event, detector, *scores, *counts))) + " |")
         between = f"{pooled_f1(expert['MN'], expert['RA']):.3f}"
         lines.append(f"| {event} | the other expert | {between} | {between} | | | |")
-    absent = f"\nNot installed when this was made: {', '.join(peers.missing)}.\n" if peers.missing else ""
+    absent = f"\nNot installed when this was made: {', '.join(others.missing)}.\n" if others.missing else ""
     share = _count(recordings, "oscillation") / max(_count(recordings, "saccade"), 1)
     return f"{EVENTS_HEAD.format(share=round(100 * share))}\n{chr(10).join(lines)}\n{absent}"
 

@@ -34,14 +34,14 @@ SEEN_MS = 40.0  # at both ends, which REMoDNaV's filter needs
 
 
 @dataclass(frozen=True)
-class Peers:
+class OtherDetectors:
     """Detectors that can run here, and the names of those that are not installed."""
 
     detectors: dict[str, Detector]
     missing: list[str]
 
 
-def peer_detectors() -> Peers:
+def other_detectors() -> OtherDetectors:
     """Ours for saccades, and those of the programs that are installed."""
     found: dict[str, Detector] = {"stdiffeye": _own}
     missing = []
@@ -61,7 +61,7 @@ def peer_detectors() -> Peers:
         found["REMoDNaV"] = lambda gaze: _remodnav(gaze, EyegazeClassifier)
     except ImportError:
         missing.append("remodnav")
-    return Peers(found, missing)
+    return OtherDetectors(found, missing)
 
 
 def _own(gaze: Trajectory) -> Events:

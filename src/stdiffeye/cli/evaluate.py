@@ -86,7 +86,7 @@ class EvaluateArgs:
 def run(args: EvaluateArgs) -> int:
     """Judge, write, print."""
     from stdiffeye.cli.named_files import named_files
-    from stdiffeye.evaluating import evaluate
+    from stdiffeye.verbs.evaluating import evaluate
 
     if args.save_clusters is not None and args.work.shard is not None:
         raise InputError("a shard has not all clusters: leave out --save-clusters, or evaluate without --shard")

@@ -38,7 +38,7 @@ class FeaturesArgs:
 
 
 def run(args: FeaturesArgs) -> None:
-    from stdiffeye.verbs import features, pictures_of
+    from stdiffeye.verbs.encoding import features, pictures_of
 
     pictures = pictures_of(args.sources)
     cache = features(pictures, args.encoder, args.cache, args.flips, args.download, args.quiet, args.work)

@@ -22,6 +22,6 @@ class JoinArgs:
 
 
 def run(args: JoinArgs) -> None:
-    from stdiffeye.joining import join
+    from stdiffeye.verbs.joining import join
 
     print(f"All shards are joined in {join(args.out, args.quiet)}")

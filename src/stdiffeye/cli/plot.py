@@ -49,7 +49,7 @@ class PlotArgs:
 def run(args: PlotArgs) -> int:
     """Draw, write, say where."""
     from stdiffeye.cli.named_files import named_files
-    from stdiffeye.verbs import plot
+    from stdiffeye.verbs.showing import plot
 
     files = named_files(args.gaze)
     if not files:

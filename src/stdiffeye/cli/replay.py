@@ -46,7 +46,7 @@ class ReplayArgs:
 
 def run(args: ReplayArgs) -> int:
     """Replay, say where."""
-    from stdiffeye.verbs import replay
+    from stdiffeye.verbs.showing import replay
 
     written = replay(
         args.gaze,

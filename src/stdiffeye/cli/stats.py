@@ -44,7 +44,7 @@ class StatsArgs:
 def run(args: StatsArgs) -> int:
     """Measure, write, print."""
     from stdiffeye.cli.named_files import named_files
-    from stdiffeye.verbs import stats
+    from stdiffeye.verbs.showing import stats
 
     found = stats(
         args.human,

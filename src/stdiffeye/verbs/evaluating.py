@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stdiffeye.data.read import File, Gaze
 from stdiffeye.errors import InputError
-from stdiffeye.shared_evaluation import EvaluationRequest, evaluate_on_cluster, evaluate_shard
+from stdiffeye.verbs.shared_evaluation import EvaluationRequest, evaluate_on_cluster, evaluate_shard
 from stdiffeye.work_shards import WorkOptions
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ def join(out: str | Path, quiet: bool = False) -> Path:
     from stdiffeye.data.shared_preparation import join_preparation
     from stdiffeye.generation.output import join_generation
     from stdiffeye.generation.run_folder import PLAN, UNFINISHED
-    from stdiffeye.shared_evaluation import PLAN as EVALUATION
-    from stdiffeye.shared_evaluation import join_evaluation
+    from stdiffeye.verbs.shared_evaluation import PLAN as EVALUATION
+    from stdiffeye.verbs.shared_evaluation import join_evaluation
 
     out = Path(out)
     if (out / UNFINISHED / PLAN).is_file():
