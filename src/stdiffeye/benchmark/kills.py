@@ -18,12 +18,13 @@ import numpy as np
 
 from stdiffeye.benchmark.forked import Verbs, run_forked
 from stdiffeye.benchmark.made_study import MadeStudy
+from stdiffeye.data.run_description import CARD_FILE, RUN_FILE
 from stdiffeye.files import temporary_folder
 from stdiffeye.progress import track
 from stdiffeye.weight_files import read_weights
 
 Words = Callable[[MadeStudy, Path], list[str]]
-SKIPPED = ("log.jsonl", "card.md")
+SKIPPED = ("log.jsonl", CARD_FILE)
 """What says how long something took, and therefore differs between any two runs."""
 
 
@@ -119,7 +120,7 @@ def _one(
     expected, seconds = whole
     by = signal.SIGKILL if report.kills % 2 == 0 else signal.SIGINT
     broken = run_forked(verbs, words, float(rng.uniform(0.0, seconds)), by)
-    resumes = report.verb == "train" and (out / "run" / "run.yaml").is_file()
+    resumes = report.verb == "train" and (out / "run" / RUN_FILE).is_file()
     again = run_forked(verbs, [*words, "--resume"] if resumes else words)
     found = fingerprints(out)
     report.kills += 1

@@ -84,6 +84,6 @@ def _to_open(first: tuple[str, str], args: GenerateArgs) -> Path:
 def _note_of_short_gaze(longest_s: float, requested_s: float | None) -> None:
     if requested_s is not None and 0 < longest_s < requested_s - SHORT_BY_S:
         print(
-            f"note: the gaze ends after {longest_s:.1f} s: this model looks no longer than the trials it learned from",
+            f"note: the gaze ends after {longest_s:.1f} s: the trials that the model learned from were no longer",
             file=sys.stderr,
         )

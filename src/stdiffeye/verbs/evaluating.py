@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stdiffeye.data.read import File, Gaze
+from stdiffeye.data.run_description import RUN_FILE
 from stdiffeye.errors import InputError
 from stdiffeye.verbs.shared_evaluation import EvaluationRequest, evaluate_on_cluster, evaluate_shard
 from stdiffeye.work_shards import WorkOptions
@@ -121,5 +122,5 @@ def _is_model(gaze: Any) -> bool:
     """Whether this is a loaded model, a run's folder, or a shipped model's name that is no file."""
     if not isinstance(gaze, File):
         return hasattr(gaze, "log_densities")
-    shipped = importlib.resources.files("stdiffeye") / "models" / str(gaze) / "run.yaml"
-    return (Path(gaze) / "run.yaml").is_file() or (not Path(gaze).exists() and shipped.is_file())
+    shipped = importlib.resources.files("stdiffeye") / "models" / str(gaze) / RUN_FILE
+    return (Path(gaze) / RUN_FILE).is_file() or (not Path(gaze).exists() and shipped.is_file())

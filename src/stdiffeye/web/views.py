@@ -47,7 +47,7 @@ def viewers_as_json(trials: Sequence[Trial]) -> list[dict[str, Any]]:
 def statistics(sides: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:
     """What is counted in scanpaths: for each quantity mean, median and a histogram of every side, on common bins.
 
-    Lengths are in degrees of a picture 30 degrees wide, which is what the model looks at too.
+    Lengths are in degrees of a picture 30 degrees wide, as the model takes them to be.
     """
     paths = {side: scanpaths_in([_in_degrees(trial) for trial in trials], "deg") for side, trials in sides.items()}
     rows = []

@@ -18,8 +18,8 @@ class GeneratedSequence:
     duration_ms: NDArray[np.float64] | None  # (L,) of fixations; None for samples
     rho: NDArray[np.float64] | None  # (L,) the generated fixation index, where it is one of the channels
 
-    def trajectory(self, frame: Frame, rate_hz: float) -> Trajectory:
+    def to_trajectory(self, frame: Frame, rate_hz: float) -> Trajectory:
         return Trajectory(frame.denormalise(self.xy), rate_hz, frame, synthesised=True)
 
-    def scanpath(self, frame: Frame) -> Scanpath:
+    def to_scanpath(self, frame: Frame) -> Scanpath:
         return Scanpath(frame.denormalise(self.xy), frame, self.duration_ms)

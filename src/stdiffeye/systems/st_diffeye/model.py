@@ -250,7 +250,7 @@ class STDiffEye(ImageConditionedDenoiser):
         if self.generates_trajectories:
             return [[extract(one) for one in row] for row in self.trajectories(queries, seeds, options)]
         sampled = [(query, self.generate(query, row, options)) for query, row in zip(queries, seeds, strict=True)]
-        return [[gaze.scanpath(query.frame) for gaze in row] for query, row in sampled]
+        return [[gaze.to_scanpath(query.frame) for gaze in row] for query, row in sampled]
 
     def trajectories(
         self, queries: Sequence[Query], seeds: Sequence[Sequence[int]], options: SamplingOptions
@@ -259,7 +259,7 @@ class STDiffEye(ImageConditionedDenoiser):
         if not self.generates_trajectories:
             raise InputError("a system of modality scanpath samples no trajectories: `animate` makes them of scanpaths")
         sampled = [(query, self.generate(query, row, options)) for query, row in zip(queries, seeds, strict=True)]
-        return [[gaze.trajectory(query.frame, self.config.rate_hz) for gaze in row] for query, row in sampled]
+        return [[gaze.to_trajectory(query.frame, self.config.rate_hz) for gaze in row] for query, row in sampled]
 
     @torch.no_grad()
     def generate(
