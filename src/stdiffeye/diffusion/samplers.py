@@ -14,7 +14,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from stdiffeye.diffusion.noise import NoiseSource, Trimmed
+from stdiffeye.diffusion.noise import NoiseSource
 from stdiffeye.diffusion.schedule import Schedule
 
 Denoise = Callable[[Tensor, int], Tensor]
@@ -55,16 +55,9 @@ def sample(
     noise: NoiseSource,
     shape: tuple[int, ...],
     steps: int | None = None,
-    trim: int | None = None,
     callback: Callback | None = None,
 ) -> Tensor:
-    """Sample (samples, *shape) tokens with the sampler called `name` in `steps` steps (default: all of the schedule).
-
-    `trim` keeps only so many tokens of each sequence, of noise always made whole: what a sample looks like must not
-    depend on the longest one beside it.
-    """
-    if trim is not None:
-        noise = Trimmed(noise, shape[0], trim)
+    """Sample (samples, *shape) tokens with the sampler called `name` in `steps` steps; default: all there are."""
     levels = Levels.of(name, schedule, steps)
     z, at = levels.start(noise, shape), levels.numbered(denoise)
     if name == "ddpm":

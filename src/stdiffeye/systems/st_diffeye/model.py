@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from stdiffeye.diffusion import add_noise, edm_gain, estimate_z0, network_input, sample, target
-from stdiffeye.diffusion.noise import NoiseSource, categorical, noise_of
+from stdiffeye.diffusion.noise import NoiseSource, Trimmed, categorical, noise_of
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath, Trajectory
 from stdiffeye.gaze.extraction import extract
@@ -304,15 +304,10 @@ class STDiffEye(ImageConditionedDenoiser):
             z0 = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.std)
             return trials[0].clamped(z0).cpu()
 
-        return sample(
-            options.sampler or config.sampler,
-            denoise,
-            schedule,
-            noise,
-            (config.max_tokens, config.token_width),
-            steps,
-            trim=None if tokens is None else int(tokens.max()),
-        ).to(device)
+        # Noise is that of whole sequences: what a sample looks like must not depend on the longest one beside it.
+        longest = config.max_tokens if tokens is None else int(tokens.max())
+        source, shape = Trimmed(noise, config.max_tokens, longest), (longest, config.token_width)
+        return sample(options.sampler or config.sampler, denoise, schedule, source, shape, steps).to(device)
 
     def sampled_trials(
         self, images: list[EncodedImage], query: Query, style: Tensor, noise: NoiseSource, more_than: int = 0
