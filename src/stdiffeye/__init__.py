@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from stdiffeye.gaze.areas import Area, Areas
     from stdiffeye.gaze.recording import Recording
     from stdiffeye.generation import Model, Request, animate, generate, load, models
+    from stdiffeye.generation.calibration import calibrate
     from stdiffeye.io.gaze_files import read_gaze, write_gaze
     from stdiffeye.io.recordings import read_recording
     from stdiffeye.metrics.results_page import leaderboard
@@ -59,6 +60,7 @@ __all__ = [
     "adapt",
     "animate",
     "aoi",
+    "calibrate",
     "completion",
     "demo",
     "doctor",
@@ -211,6 +213,10 @@ def _training(name: str) -> Any:
             from stdiffeye.training.verification import verify
 
             return verify
+        case "calibrate":
+            from stdiffeye.generation.calibration import calibrate
+
+            return calibrate
         case "adapt":
             from stdiffeye.training.adaptation import adapt
 

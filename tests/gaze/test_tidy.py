@@ -10,7 +10,7 @@ import pytest
 from stdiffeye import Frame, GazeList, InputError, Scanpath, Trajectory, Trial
 from stdiffeye.gaze.lifting import lift
 from stdiffeye.gaze.tidy import TABLES, tidy_table
-from stdiffeye.io.tidy_csv import write_tidy
+from stdiffeye.io.tidy_csv import write_tidy, write_tidy_blocks
 
 FRAME = Frame(400, 300, px_per_degree=20)
 PATH = Scanpath([[100, 100], [200, 100], [200, 40]], FRAME, [200, 250, 300], [0, 240, 530])
@@ -76,3 +76,14 @@ def test_csv_rounds_to_what_is_known_and_leaves_out_empty_columns(tmp_path):
         ["a.png", "", "1", "1", "10.1", "20"],
         ["a.png", "", "1", "2", "30", "40"],
     ]
+
+
+def test_generated_gaze_says_in_every_row_how_it_was_sampled(tmp_path):
+    path = Scanpath([[10.0, 20.0], [30.0, 40.0]], Frame(100, 80), [200.0, 300.0])
+    trials = [Trial("a.png", "0", path, details={"sampling": "independent"}), Trial("b.png", "1", path)]
+    write_tidy(tmp_path / "fixations.csv", trials, "fixations")
+    rows = list(csv.DictReader((tmp_path / "fixations.csv").open()))
+    assert [row["sampling"] for row in rows] == ["independent"] * 2 + [""] * 2
+    write_tidy_blocks(tmp_path / "saccades.csv", lambda: [trials[1:], trials[:1]], "saccades")
+    rows = list(csv.DictReader((tmp_path / "saccades.csv").open()))
+    assert [row["sampling"] for row in rows] == ["", "independent"]

@@ -14,6 +14,7 @@ from stdiffeye.gaze import Scanpath
 from stdiffeye.systems.base import SamplingOptions
 from stdiffeye.systems.coarse_to_fine.scanpath_sampling import QuerySampler
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage, StageBatch
+from stdiffeye.systems.history_factors import Situation
 from stdiffeye.systems.next_fixation import NextFixationConfig, kernel_density, resampled, sampled_log_density
 from stdiffeye.systems.presets import load_preset, overlay
 from stdiffeye.systems.st_diffeye.model import STDiffEye
@@ -61,11 +62,12 @@ def test_the_pooled_density_follows_samples_and_picture_and_leaves_nothing_impos
     picture = np.full(CELLS, 1e-9)
     picture[:, 6:] = 1
     xy = np.array([[0.1, 0.5], [0.9, 0.5]])
-    density = np.exp(sampled_log_density(xy, picture / picture.sum(), (24, 32), 4 / 3, NextFixationConfig()))
+    now = Situation(np.empty((0, 2)), 0, 4 / 3)
+    density = np.exp(sampled_log_density(xy, picture / picture.sum(), (24, 32), now, NextFixationConfig()))
     assert density.sum() == pytest.approx(1)
     assert density[:, 16:].sum() > 0.8
     assert density.min() >= 0.02 / density.size
-    alone = np.exp(sampled_log_density(xy, None, (24, 32), 4 / 3, NextFixationConfig()))
+    alone = np.exp(sampled_log_density(xy, None, (24, 32), now, NextFixationConfig()))
     assert alone[:, 16:].sum() == pytest.approx(0.5, abs=0.01)
 
 

@@ -25,6 +25,7 @@ from stdiffeye.data.store import Store
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json, write_text
 from stdiffeye.gaze import Scanpath, Trial
+from stdiffeye.generation.calibration import calibrate_model
 from stdiffeye.generation.judging import densities_of
 from stdiffeye.generation.trained import Model, load
 from stdiffeye.progress import track
@@ -32,6 +33,7 @@ from stdiffeye.statistics.likelihood import (
     LikelihoodSettings,
     LikelihoodTable,
     LogDensities,
+    Score,
     Shape,
     likelihood,
 )
@@ -48,8 +50,9 @@ training split of the set, with the same frozen picture features. {search} `{shi
 trained for much longer and on more sets; its row is no comparison of methods.
 
 Each system states the density of the next fixation, given the picture and the true fixations before it. Densities are
-exact for the systems marked so. Those of the diffusion systems are estimated from samples of the next fixation with the
-history clamped in the denoiser ([how](../explanation/likelihood.md)). All systems are scored on the same fixations of
+exact for the systems marked so. Those of the diffusion systems are made of samples of the next fixation with the
+history clamped in the denoiser, of their own density of fixations, and of functions of the history, calibrated on
+validation pictures ([how](../explanation/likelihood.md)). All systems are scored on the same fixations of
 the test split, by the mean over pictures; intervals are 95 %, by bootstrap over pictures. The gold standard is the
 density of the other viewers' fixations on the picture, which does not know their order: a system may exceed it.
 """
@@ -113,18 +116,32 @@ def _models(
     able = [one for one in entries if one.can_learn_from(store)]
     encode_pictures([one for one in able if one.preset], store, budget, quiet)
     for one in able:
-        yield one.name, load(trained_model(one, store, budget, quiet) if one.preset else SHIPPED)
+        model = load(trained_model(one, store, budget, quiet) if one.preset else SHIPPED)
+        if one.preset and isinstance(model.first, ImageConditionedDenoiser):
+            calibrate_model(model, [store], quiet=quiet)
+        yield one.name, model
 
 
 def _notes(table: LikelihoodTable, models: Mapping[str, Model], seconds: Mapping[str, float]) -> str:
     """How each system's density is made and what it costs, and who is first."""
     lines = ["| system | density | processor seconds per picture and history |", "|---|---|---|"]
     for name, model in models.items():
-        how = "sampled" if isinstance(model.first, ImageConditionedDenoiser) else "exact"
+        how = "sampled, calibrated" if isinstance(model.first, ImageConditionedDenoiser) else "exact"
         lines.append(f"| {name} | {how} | {seconds[name]:.3f} |")
     order = sorted((name for name in models if name != SHIPPED), key=lambda name: -table[name]["ig"].value)
-    said = f"By information gain, trained alike: {', '.join(order)}." if order else ""
-    return "\n".join([*lines, "", said]) if said else "\n".join(lines)
+    said = [f"By information gain, trained alike: {', '.join(order)}."] if order else []
+    if order and SHIPPED in models:
+        said.append(_beside_shipped(table, order[0]))
+    return "\n".join([*lines, "", *said]) if said else "\n".join(lines)
+
+
+def _beside_shipped(table: LikelihoodTable, best: str) -> str:
+    """The shipped model and the best of the others, paired."""
+    values = table[SHIPPED]["ig"].per_stimulus - table[best]["ig"].per_stimulus
+    gap = Score.of(values, LikelihoodSettings(viewers=VIEWERS))
+    verdict = "ahead of" if gap.low > 0 else "behind" if gap.high < 0 else "not decidedly ahead of or behind"
+    figures = f"{gap.value:+.2f} bits ({gap.low:+.2f} to {gap.high:+.2f}), paired over pictures"
+    return f"`{SHIPPED}` is {verdict} {best}: {figures}."
 
 
 def _command(budget: Budget, sets: Sequence[str]) -> str:

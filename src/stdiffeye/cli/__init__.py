@@ -32,6 +32,7 @@ VERBS: dict[str, str] = {
     "leaderboard": "results of one frozen split in, a page of tables out",
     "train": "stores in, a run out",
     "adapt": "a few recordings in, a model of their viewing style out",
+    "calibrate": "a model in, its density of the next fixation calibrated",
     "export": "a run in, a small model out",
     "duplicates": "pictures that several stores share, to keep test pictures out of training",
     "features": "look at pictures once and keep what was seen",
@@ -95,6 +96,7 @@ def verb_modules() -> dict[str, ModuleType]:
         adapt,
         animate,
         aoi,
+        calibrate,
         completion,
         demo,
         doctor,
@@ -121,7 +123,7 @@ def verb_modules() -> dict[str, ModuleType]:
     )
 
     modules = (
-        *(adapt, animate, aoi, completion, demo, doctor, duplicates, evaluate, export),
+        *(adapt, animate, aoi, calibrate, completion, demo, doctor, duplicates, evaluate, export),
         *(features, fixations, fuzz, generate, info, join, leaderboard, models, plot),
         *(prepare, replay, reproduce, serve, slurm, stats, train, verify),
     )

@@ -43,7 +43,8 @@ def tidy_table(gaze: AnyGaze | Iterable[AnyGaze], table: TableName = "fixations"
     Returns
     -------
     dict of str to ndarray
-        Column → values; words are object arrays, numbers float64, counts int64.
+        Column → values; words are object arrays, numbers float64, counts int64. Generated gaze has a column
+        `sampling`: independent or representative.
 
     Raises
     ------
@@ -68,7 +69,9 @@ def tidy_table(gaze: AnyGaze | Iterable[AnyGaze], table: TableName = "fixations"
         for key in ("name", "task", "subject")
     }
     empty = MAKERS[table](None)
-    return words | {key: np.concatenate([none, *(block[key] for block in blocks)]) for key, none in empty.items()}
+    columns = words | {key: np.concatenate([none, *(block[key] for block in blocks)]) for key, none in empty.items()}
+    sampling = [str(trial.details.get("sampling", "")) for trial in trials]
+    return columns | {"sampling": np.repeat(np.array(sampling, dtype=object), counts)} if any(sampling) else columns
 
 
 def _fixations(trial: Trial | None) -> Columns:

@@ -42,14 +42,15 @@ def write_tidy(path: str | Path, trials: Sequence[Trial], table: TableName) -> N
 
 def write_tidy_blocks(path: str | Path, blocks: Callable[[], Iterable[Sequence[Trial]]], table: TableName) -> None:
     """The same for trials that come in blocks, twice: first to find the known columns. Memory holds one block."""
-    found = {key for block in blocks() for key, cells in _cells(block, table).items() if any(cells)}
-    known = [key for key in tidy_table([], table) if key in ALWAYS or key in found]
+    found = dict.fromkeys(key for block in blocks() for key, cells in _cells(block, table).items() if any(cells))
+    known = [key for key in tidy_table([], table) | found if key in ALWAYS or key in found]
     with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = CsvWriter(file)
         writer.row(known)
         for block in blocks():
             cells = _cells(block, table)
-            writer.rows(zip(*(cells[key] for key in known), strict=True))
+            rows = len(cells["name"])
+            writer.rows(zip(*(cells.get(key, [""] * rows) for key in known), strict=True))
 
 
 def _cells(trials: Sequence[Trial], table: TableName) -> dict[str, list[str]]:

@@ -21,6 +21,7 @@ from stdiffeye.model.image import DensityHead, Fusion, ImageConfig, grid_centres
 from stdiffeye.model.layers import EncodedImage
 from stdiffeye.model.unet import UNet
 from stdiffeye.systems.base import Query, TrainableSystem, features_of
+from stdiffeye.systems.history_factors import Situation
 from stdiffeye.systems.next_fixation import Histories, Shape, sampled_log_density
 
 
@@ -93,14 +94,22 @@ class ImageConditionedDenoiser(TrainableSystem):
     @torch.inference_mode()
     def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
         """(histories, rows, columns) by sampling the next fixation with the history clamped in the denoiser."""
-        pictures = self._densities_after(query, [0 if path is None else len(path) for path in histories])
-        config, aspect = self.config.next_fixation, query.frame.width_px / query.frame.height_px
-        return np.stack(
-            [
-                sampled_log_density(xy.double().cpu().numpy(), picture, shape, aspect, config)
-                for xy, picture in zip(self.next_positions(query, histories), pictures, strict=True)
-            ]
-        )
+        config, found = self.config.next_fixation, []
+        known = zip(self.next_positions(query, histories), self.situations(query, histories), strict=True)
+        for xy, (picture, now) in known:
+            found.append(sampled_log_density(xy.double().cpu().numpy(), picture, shape, now, config, query.style))
+        return np.stack(found)
+
+    @torch.inference_mode()
+    def situations(self, query: Query, histories: Histories) -> list[tuple[Floats | None, Situation]]:
+        """For each history the picture's own density for the next fixation, and where the fixations so far are."""
+        counts = [0 if path is None else len(path) for path in histories]
+        pictures, aspect = self._densities_after(query, counts), query.frame.width_px / query.frame.height_px
+        phases = phase_of(torch.tensor(counts)).tolist()
+        before = [np.empty((0, 2)) if path is None else query.frame.normalise(path.xy_px) for path in histories]
+        return [
+            (picture, Situation(xy, phase, aspect)) for picture, xy, phase in zip(pictures, before, phases, strict=True)
+        ]
 
     def length_logits(self, image: EncodedImage, conditions: Conditions) -> Tensor:
         """(B, max) logits of 1, 2, … tokens."""

@@ -2,23 +2,26 @@
 
 The next fixation is sampled many times, given the picture and the fixations so far. A kernel density estimate of these
 positions is pooled with the density of all fixations that the system has learned for the picture, where it has one: a
-product of powers of both. A little that is even is mixed in. Bandwidth, powers and share belong to the system's
-configuration; they are chosen on validation.
+product of powers of both. In a calibrated system a function of the fixations so far is a third factor
+(`history_factors`). A little that is even is mixed in. All this belongs to the system's configuration, and
+`stdiffeye calibrate` chooses it on validation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 from torch import Tensor
 
 from stdiffeye.arrays import Floats
 from stdiffeye.diffusion import VIEWERS, SamplerName, viewer_seeds
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Scanpath
+from stdiffeye.systems.history_factors import FAINTEST, HistoryFactors, Situation, log_weighted
 
 UNSAMPLED = 0.1  # of an even density, which every position has beside the samples
 
@@ -28,27 +31,24 @@ Histories = Sequence[Scanpath | None]
 
 @dataclass(frozen=True)
 class NextFixationConfig:
-    """How the density of the next fixation is estimated from samples.
+    """How the density of the next fixation is estimated from samples."""
 
-    Bandwidth and powers were chosen among some 650 settings on 180 fixations of OSIE's validation pictures, with an
-    earlier `freeview`. They had 2.49 bits over a uniform density there, which is optimistic; the picture's own density
-    alone had 2.15.
-    """
-
-    samples: int = 48
+    samples: int = 24
     """Samples of the next fixation; stratified ones, which cover its distribution with fewer."""
-    steps: int = 12
+    steps: int = 10
     """Denoising steps."""
     sampler: SamplerName = "ddpm"
     """Fresh noise at every step lets the next fixation follow the clamped ones; without it they matter less."""
     bandwidth: float = 0.025
     """Standard deviation of the kernel, in widths of the picture."""
     samples_power: float = 0.5
-    """Power of the kernel density; 1 where the picture has no density of its own."""
+    """Power of the kernel density before calibration; 1 where the picture has no density of its own."""
     picture_power: float = 0.4
-    """Power of the picture's own density of fixations."""
+    """Power of the picture's own density of fixations, before calibration."""
     even_share: float = 0.02
     """Share that is the same everywhere, so that no position is impossible."""
+    history: HistoryFactors = field(default_factory=HistoryFactors)
+    """Powers, and factors of the fixations so far, for each viewing style; made by `stdiffeye calibrate`."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.samples <= VIEWERS:
@@ -67,7 +67,12 @@ class NextFixationConfig:
 
 
 def sampled_log_density(
-    xy: Floats, picture_density: Floats | None, shape: Shape, aspect: float, config: NextFixationConfig
+    xy: Floats,
+    picture_density: Floats | None,
+    shape: Shape,
+    now: Situation,
+    config: NextFixationConfig,
+    style: str = "",
 ) -> Floats:
     """Log-probability of the cells of a grid.
 
@@ -79,16 +84,36 @@ def sampled_log_density(
         (rows, columns) of any grid, sum 1; None where the system has none.
     shape
         Rows and columns of the result.
-    aspect
-        Width of the picture over its height.
+    now
+        The fixations so far.
+    style
+        Viewing style, "" for any.
     """
-    pooled = kernel_density(xy, shape, config.bandwidth, aspect)
-    if picture_density is not None:
-        # Where no sample is near, the picture's density decides alone.
-        floored = pooled + UNSAMPLED / pooled.size
-        pooled = floored**config.samples_power * resampled(picture_density, shape) ** config.picture_power
-        pooled = pooled / pooled.sum()
-    return np.asarray(np.log((1 - config.even_share) * pooled + config.even_share / pooled.size))
+    samples, picture = log_densities_of(xy, picture_density, shape, now.aspect, config)
+    if config.history:
+        log_density = log_weighted(samples, picture, now, config.history.of_style(style))
+    elif picture is not None:
+        log_density = config.samples_power * samples + config.picture_power * picture
+    else:
+        log_density = np.log(kernel_density(xy, shape, config.bandwidth, now.aspect) + FAINTEST)
+    density = np.exp(log_density - log_density.max())
+    return np.asarray(np.log((1 - config.even_share) * density / density.sum() + config.even_share / density.size))
+
+
+def log_densities_of(
+    xy: Floats, picture_density: Floats | None, shape: Shape, aspect: float, config: NextFixationConfig
+) -> tuple[Floats, Floats | None]:
+    """(rows, columns) of the samples and of the picture, up to constants."""
+    # Where no sample is near, the other factors decide alone.
+    even = 1 / (shape[0] * shape[1])
+    samples = np.log(kernel_density(xy, shape, config.bandwidth, aspect) + UNSAMPLED * even)
+    return np.asarray(samples), None if picture_density is None else interpolated_log(picture_density, shape)
+
+
+def interpolated_log(density: Floats, shape: Shape) -> Floats:
+    """The logarithm of a density on another grid, interpolated: it does not go in steps of the coarser one."""
+    image = Image.fromarray(np.log(density + FAINTEST).astype(np.float32))
+    return np.asarray(image.resize(shape[::-1], Image.Resampling.BILINEAR), dtype=np.float64)
 
 
 def kernel_density(xy: Floats, shape: Shape, bandwidth: float, aspect: float) -> Floats:
