@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from stdiffeye.benchmark.scaling import COMMANDS, CommandCost, exponent, marginal_s, measure, page
+from stdiffeye.benchmark.scaling import COMMANDS, CommandCost, exponent, marginal_s, measure, page, start_s
 from stdiffeye.errors import InputError
 
 SIZES = (4, 16, 64, 256)
@@ -23,9 +23,18 @@ def test_the_exponent_of_a_curve_is_found_whatever_the_start_up(power):
 def test_the_page_projects_the_cost_of_one_more_item():
     costs = [CommandCost(items, 3 + 0.36 * items, 100 + items / 64, items / 4) for items in SIZES]
     assert marginal_s(costs) == pytest.approx(0.36)
-    text = page({"generate": costs})
+    text = page({"generate": costs, "features": costs}, load=2.5)
     assert "| `generate` | a million pictures, ten scanpaths each | 100 h | 12.5 h | 1.56 h |" in text
-    assert "| 360.0 | 1.00 | 100, 100, 101, 104 MB | +1 %, +4 % | 250.0 |" in text
+    assert "| 360.0 | 1.00 | 100, 100, 101, 104 MB | +1 %, +4 % | 16, 250 |" in text
+    assert "2.5 programs ran or waited" in text
+    assert "| disk | 250 GB of features, twice that with `--flips`; 250 GB of scanpaths |" in text
+    assert "| memory | 7 GB where 64 workers share a machine" in text
+
+
+def test_a_worker_needs_its_start_whatever_its_share():
+    costs = [CommandCost(items, 3 + 0.0001 * items, 100.0) for items in (1000, 4000, 16_000, 64_000)]
+    assert start_s(costs) == pytest.approx(3)
+    assert "| `prepare` | COCO-FreeView, 60,000 trials | 9 s | 3.8 s | 3.1 s |" in page({"prepare": costs})
 
 
 def test_a_command_is_measured_in_a_process_of_its_own():

@@ -32,19 +32,25 @@ WORKERS = (1, 8, 64)
 
 HEAD = """# Cost as the work grows
 
-Made by `stdiffeye reproduce scaling`. Seconds are processor time; memory is the peak of the process; the disk is what
-the command leaves there. Material is made by the command: pictures of 512×384 px, ten viewers or samples for each. The
-exponent p is that of t = a + b·nᵖ. The growth of memory is that at 16×, and at the largest size.
+Made by `stdiffeye reproduce scaling`, every command on one core of {cores}. Seconds are processor time, which busy
+programs beside it lengthen; {load:.1f} programs ran or waited meanwhile. Memory is the peak of the process, disk what
+the command leaves there. Material is made by the command: pictures of 512×384 px, ten viewers or samples for each. A
+pair is a human scanpath and a generated one. The exponent p is that of t = a + b·nᵖ. The growth of memory is that at
+16×, and at the largest size.
 """
 
 BREAKS = """## What breaks first
 
+In this order, for a million pictures:
+
 | limit | where |
 |---|---|
-| disk | features: the column above, and twice that with `--flips` |
+| disk | {features_gb:,.0f} GB of features, twice that with `--flips`; {gaze_gb:,.0f} GB of scanpaths |
 | files | the cache holds one file per picture: on file systems that dislike millions of files, use several caches |
+| one reader | `scanpaths.json` is one file of {gaze_gb:,.0f} GB at most, and one process joins the shards |
+| reading twice | every worker of `evaluate` reads both sides once, whatever its share |
+| memory | {memory_gb:.0f} GB where {most} workers share a machine, however many pictures: each holds the model |
 | temporary files | `evaluate` keeps scores in the system's folder for them while it runs; `TMPDIR` names another |
-| one reader | `scanpaths.json` of a million pictures is one file; every worker of `evaluate` reads both sides once |
 """
 
 
@@ -74,9 +80,18 @@ class CommandCost:
 
 def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
     """Measure all commands and write the page `out`; `data` is not used."""
-    rows = {command.name: measure(command, TIMES, quiet) for command in COMMANDS}
-    write_text(out, page(rows))
+    loads = [_load()]
+    rows = {}
+    for command in COMMANDS:
+        rows[command.name] = measure(command, TIMES, quiet)
+        loads.append(_load())
+    write_text(out, page(rows, sum(loads) / len(loads)))
     return out
+
+
+def _load() -> float:
+    """Programs that ran or waited for a core in the last quarter of an hour."""
+    return os.getloadavg()[2] if hasattr(os, "getloadavg") else math.nan
 
 
 def measure(command: ScaledCommand, times: Sequence[int] = TIMES, quiet: bool = False) -> list[CommandCost]:
@@ -119,22 +134,60 @@ def marginal_s(costs: Sequence[CommandCost]) -> float:
     return (other.seconds - one.seconds) / (other.items - one.items)
 
 
-def page(rows: dict[str, list[CommandCost]]) -> str:
-    """The report as Markdown."""
+def start_s(costs: Sequence[CommandCost]) -> float:
+    """Seconds that a process takes before its first item."""
+    return max(0.0, costs[0].seconds - marginal_s(costs) * costs[0].items)
+
+
+def page(rows: dict[str, list[CommandCost]], load: float = math.nan) -> str:
+    """The report as Markdown; `load` is how many programs ran or waited for a core."""
     items = {command.name: command.item for command in COMMANDS}
-    lines = [
-        "| command | items | seconds | ms per further item | exponent | peak memory | its growth | kB on disk each |"
-    ]
+    lines = ["| command | items | seconds | ms each | p | peak memory | its growth | kB of memory, of disk each |"]
     lines += ["|---|---|---|---|---|---|---|---|"]
     for name, costs in rows.items():
         memory = [cost.megabytes for cost in costs]
         lines.append(
             f"| `{name}` | {', '.join(f'{cost.items:,}' for cost in costs)} {items[name]} "
-            f"| {', '.join(f'{cost.seconds:.1f}' for cost in costs)} | {1000 * marginal_s(costs):.1f} "
+            f"| {', '.join(f'{cost.seconds:.1f}' for cost in costs)} | {_milliseconds(marginal_s(costs))} "
             f"| {exponent(costs):.2f} | {', '.join(f'{one:.0f}' for one in memory)} MB "
-            f"| {_growth(memory)} | {1000 * costs[-1].disk_megabytes / costs[-1].items:.1f} |"
+            f"| {_growth(memory)} | {_kilobytes(costs)} |"
         )
-    return "\n".join([HEAD, *lines, "", *_projection(rows), "", BREAKS])
+    head = HEAD.format(cores=f"{os.cpu_count()}{_processor()}", load=load)
+    breaks = _breaks(rows) if {"features", "generate"} <= rows.keys() else ""
+    return "\n".join([head, *lines, "", *_projection(rows), "", breaks])
+
+
+def _processor() -> str:
+    """ "(the processor's name)", where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    return next((f" ({line.partition(':')[2].strip()})" for line in lines if line.startswith("model name")), "")
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3f}" if seconds < 0.001 else f"{1000 * seconds:.1f}"
+
+
+def _kilobytes(costs: Sequence[CommandCost]) -> str:
+    """Of memory and of disk, for one more item."""
+    memory = 1000 * (costs[-1].megabytes - costs[0].megabytes) / (costs[-1].items - costs[0].items)
+    return f"{max(0.0, memory):.2g}, {1000 * costs[-1].disk_megabytes / costs[-1].items:.3g}"
+
+
+def _breaks(rows: dict[str, list[CommandCost]]) -> str:
+    """What a million pictures need of disk and memory."""
+
+    def gigabytes(name: str) -> float:
+        last = rows[name][-1]
+        return last.disk_megabytes / last.items * MILLION / 1000
+
+    most = WORKERS[-1]
+    memory_gb = most * rows["generate"][-1].megabytes / 1000
+    return BREAKS.format(
+        features_gb=gigabytes("features"), gaze_gb=gigabytes("generate"), memory_gb=memory_gb, most=most
+    )
 
 
 def _growth(memory: Sequence[float]) -> str:
@@ -146,22 +199,22 @@ def _growth(memory: Sequence[float]) -> str:
 def _projection(rows: dict[str, list[CommandCost]]) -> list[str]:
     wanted = {
         "prepare": ("COCO-FreeView, 60,000 trials", FREEVIEW_TRIALS),
-        "evaluate": ("COCO-FreeView, 6,000 stimuli × 10 viewers", FREEVIEW_TRIALS // VIEWERS),
+        "evaluate": ("COCO-FreeView, 60,000 trials beside ten samples a picture", FREEVIEW_TRIALS * VIEWERS),
         "features": ("a million pictures", MILLION),
         "generate": ("a million pictures, ten scanpaths each", MILLION),
     }
     lines = [
         "## Projected",
         "",
-        "Processor time of one core; with more workers the same, shared, if the disk keeps up.",
+        "Seconds of the slowest worker's core, its start included, if the disk keeps up.",
         "",
     ]
     workers = " | ".join(f"{count} worker{'s' * (count > 1)}" for count in WORKERS)
     lines += [f"| command | work | {workers} |", "|---|---|---|---|---|"]
     for name, (what, count) in wanted.items():
         if name in rows:
-            seconds = marginal_s(rows[name]) * count
-            cells = (_duration(seconds / n) for n in WORKERS)
+            start, each = start_s(rows[name]), marginal_s(rows[name])
+            cells = (_duration(start + each * count / n) for n in WORKERS)
             lines.append(f"| `{name}` | {what} | {' | '.join(cells)} |")
     return lines
 
@@ -174,7 +227,7 @@ def _duration(seconds: float) -> str:
 
 def _run(words: Sequence[str], folder: Path) -> tuple[float, float]:
     """Processor seconds and peak megabytes of a command."""
-    surroundings = {**os.environ, "STDIFFEYE_CACHE": str(folder / "cache")}
+    surroundings = {**os.environ, "STDIFFEYE_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "stdiffeye", *words]
     with open(folder / "said.txt", "w+b") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said, cwd=folder, env=surroundings)
@@ -216,7 +269,7 @@ def _rows(stimuli: int, seed: int) -> list[dict[str, object]]:
 
 def _evaluate(folder: Path, count: int) -> list[str]:
     for name, seed in (("human", 0), ("ours", 1)):
-        write_json(folder / f"{name}.json", _rows(count, seed), indent=None)
+        write_json(folder / f"{name}.json", _rows(count // VIEWERS**2, seed), indent=None)
     return ["evaluate", "--human", "human.json", "--generated", "ours=ours.json", "--quiet"]
 
 
@@ -240,5 +293,5 @@ COMMANDS = (
     ScaledCommand("prepare", "trials", 1000, _prepare),
     ScaledCommand("features", "pictures", 4, _features),
     ScaledCommand("generate", "pictures", 4, _generate),
-    ScaledCommand("evaluate", "stimuli", 25, _evaluate, compiled_from=1),
+    ScaledCommand("evaluate", "pairs", 2500, _evaluate, compiled_from=1),
 )
