@@ -33,3 +33,20 @@ def test_extracting_fixations_needs_no_torch() -> None:
 
 def test_the_overview_of_the_command_loads_no_heavy_library() -> None:
     assert loaded_by("from stdiffeye.cli import overview; overview()") == set()
+
+
+def test_the_flags_of_all_verbs_are_known_without_numpy() -> None:
+    code = "from stdiffeye.cli import verb_modules; verb_modules(); import sys; assert 'numpy' not in sys.modules"
+    assert loaded_by(code) == set()
+
+
+@pytest.mark.parametrize("words", [["missing.jpg"], ["missing.jpg", "--samples", "0"], [__file__, "--model", "nope"]])
+def test_wrong_input_is_noticed_before_torch_is_loaded(words: list[str]) -> None:
+    main = f"from stdiffeye.cli import main\ntry: main({['generate', *words]})"
+    code = f"{main}\nexcept SystemExit as end: assert end.code == 2"
+    assert "torch" not in loaded_by(code)
+
+
+def test_a_model_is_loaded_without_drawing_and_without_transforms() -> None:
+    code = "import stdiffeye.generation.trained, sys; assert not {'stdiffeye.plotting', 'scipy.fft'} & set(sys.modules)"
+    assert "matplotlib" not in loaded_by(code)

@@ -18,7 +18,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from stdiffeye.data.areas_of_interest import AoiOptions
+from stdiffeye.data.area_options import AoiOptions
 from stdiffeye.errors import InputError
 
 

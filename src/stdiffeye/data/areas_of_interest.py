@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from stdiffeye.data.area_options import AoiOptions
 from stdiffeye.data.read import read_trials
 from stdiffeye.errors import InputError
 from stdiffeye.files import write_json
@@ -19,44 +20,9 @@ from stdiffeye.plotting.area_figures import area_figures, design_differences
 from stdiffeye.plotting.canvas import save
 from stdiffeye.progress import track
 from stdiffeye.statistics.aoi import AreaReport, DesignDifference, measure_areas
-from stdiffeye.statistics.aoi.area_report import REPLICATES
 
 File = str | Path
 MOST_DRAWN = 20  # pictures that get figures
-
-
-@dataclass(frozen=True)
-class AoiOptions:
-    """What is made of areas of interest: flags of the command, keywords of the function."""
-
-    designs: tuple[str, str] | None = None
-    """Compare two pictures, area by area."""
-    needed: str | None = None
-    """MEASURE=X: how many viewers a study needs to see this difference between two designs."""
-    split: str | None = None
-    """Only this split (train, validation, test)."""
-    replicates: int = REPLICATES
-    """Of the bootstrap over viewers."""
-    seed: int = 0
-    """Of the bootstrap."""
-    plots: bool = True
-    """Figures of the first 20 pictures."""
-
-    def __post_init__(self) -> None:
-        if self.replicates < 0:
-            raise InputError(f"replicates must be 0 or more, got {self.replicates}")
-        if self.needed is not None:
-            self.to_see()
-
-    def to_see(self) -> tuple[str, float]:
-        """`dwell_ms=200` as measure and difference."""
-        measure, _, difference = (self.needed or "").partition("=")
-        try:
-            return measure, float(difference)
-        except ValueError:
-            raise InputError(
-                f"needed is MEASURE=DIFFERENCE such as dwell_ms=200 or hit=0.1, got {self.needed!r}"
-            ) from None
 
 
 def aoi(

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import dct, idct
 
 from stdiffeye.arrays import Floats, Points
 from stdiffeye.gaze._scale import px_per_degree_of
@@ -320,6 +319,8 @@ def _saccade_weights(row: Floats, step_deg: Floats) -> Floats:
 
 def _noise(basis: Floats, rate_hz: float, rng: np.random.Generator, constants: PathCodeConstants) -> Floats:
     """(n, 2) noise of a level of 1 deg/s within a fixation, apart from what its basis says."""
+    from scipy.fft import idct  # late: scipy's transforms take a tenth of the time to load a model
+
     samples = len(basis)
     size = np.interp(noise_frequencies(samples, rate_hz), constants.frequency_hz, constants.noise_s)
     noise = idct(size[:, None] * rng.normal(size=(samples, 2)), axis=0, norm="ortho")
@@ -364,6 +365,8 @@ def noise_sizes(left: Sequence[Floats], raw: Floats, rate_hz: float, frequency_h
     array, shape (k, F)
         ln of the size, for each fixation that is long enough.
     """
+    from scipy.fft import dct
+
     rows = []
     for one, level in zip(left, raw[:, 0], strict=True):
         if len(one) >= USUAL_SAMPLES / 2 and np.isfinite(level):

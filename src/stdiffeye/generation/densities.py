@@ -13,7 +13,6 @@ from stdiffeye.encoders.picture import Picture
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Scanpath
 from stdiffeye.generation.request import Request
-from stdiffeye.plotting.heatmap_files import heatmap, smooth, write_heatmap
 from stdiffeye.systems.base import Likelihood, Query, TrainableSystem
 from stdiffeye.systems.baseline import Baseline
 from stdiffeye.systems.cores import one_core
@@ -110,6 +109,8 @@ class Densities:
         ndarray, (rows, columns)
             What the system learned of where viewers look, where it has learned it; else of sampled scanpaths.
         """
+        from stdiffeye.plotting.heatmap_files import heatmap, smooth, write_heatmap  # late: models load sooner
+
         query = self._query_of(picture, task, style)
         coarse = self.first.picture_density(query)
         if coarse is None:

@@ -362,6 +362,11 @@ def load(name_or_path: str | Path | None = None, task: str = "", device: str = "
         When there is no such model, or its weights are missing or damaged.
     """
     folder = find_model(name_or_path, task)
+    with one_core():  # so many small tensors, that threads would wait for each other most of the time
+        return _loaded(folder, device)
+
+
+def _loaded(folder: Path, device: str) -> Model:
     config = read_run(folder)
     stages = config.build()
     for name, stage in list(stages.items()):
