@@ -112,9 +112,10 @@ def _items(path: str, library: Any, sample_bytes: int, raw: bytearray) -> Iterat
     file = library.edf_open_file(os.fsencode(path), CONSISTENCY_CHECK, LOAD_EVENTS, LOAD_SAMPLES, error)
     if not file or error.value != 0:
         raise InputError(f"{path} cannot be read as an EyeLink EDF (library error {error.value}): is it cut short?")
-    # Plain addresses: pointer objects for each of millions of samples take longer than the library itself.
-    next_code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(("edf_get_next_data", library.edfapi))
-    next_data = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(("edf_get_float_data", library.edfapi))
+    # Plain addresses: pointer objects for each of millions of samples take longer than the library itself. Nor is the
+    # interpreter's lock given back for every sample: no other thread of the child process would use it.
+    next_code = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(("edf_get_next_data", library.edfapi))
+    next_data = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(("edf_get_float_data", library.edfapi))
     kind = library.edf_get_float_data.restype
     handle = ctypes.cast(file, ctypes.c_void_p).value
     known, window = 0, (ctypes.c_char * sample_bytes)()
