@@ -29,6 +29,7 @@ from stdiffeye.systems.object_labels import ObjectBox, object_maps, read_labels
 from stdiffeye.systems.step_random import StepRandom
 from stdiffeye.training.release import export
 from stdiffeye.training.run import read_run, train
+from stdiffeye.training.shipped import find_model
 
 TINY = [
     "stages.scanpath.denoiser.width=32",
@@ -186,6 +187,15 @@ def test_a_run_keeps_its_tuned_encoder_wherever_it_goes(store, cache, tuned, tmp
     assert stdiffeye.load(again).encoder.identity != picture_encoder().identity
     handed_on = export(again, tmp_path / "handed-on")
     assert stdiffeye.load(handed_on).encoder.identity == stdiffeye.load(again).encoder.identity
+
+
+def test_tuning_goes_on_from_a_shipped_encoder(found, cache, tmp_path):
+    still = [*BRIEF, "train.encoder.learning_rate=1e-9"]
+    run = train("encoder", [found.path], tmp_path / "run", still, start_from="search", cache=cache, quiet=True)
+    shipped = load_file(find_model("search") / "encoder.safetensors")
+    weights = load_file(run / "encoder" / "last.safetensors")
+    for name, tensor in shipped.items():
+        torch.testing.assert_close(weights[f"mean.{name}"], tensor.float(), atol=1e-6, rtol=0, msg=name)
 
 
 def test_a_run_that_went_on_ends_as_one_that_never_stopped_and_hands_on_object_maps(found, pooled, cache, tmp_path):

@@ -69,9 +69,9 @@ def load_weights(path: Path, system: TrainableSystem, grown: bool = False) -> di
     """Fill a system with weights; returns what the file says of itself.
 
     `grown` lets the system have more than the file: rows of further data sets, after those it has, and further layers
-    keep their first values.
+    keep their first values. The tuned blocks of a shipped model's encoder say nothing of themselves, and will do then.
     """
-    tensors, about = _load(path)
+    tensors, about = _load(path, bare=grown)
     if any(name.startswith("mean.") for name in tensors):
         tensors = _below(tensors, "mean.")
     _fill(path, system, _with_new_rows(system, system.grown_from(tensors)) if grown else tensors)
@@ -104,10 +104,12 @@ def _save(path: Path, tensors: dict[str, Tensor], about: Mapping[str, object]) -
     write_weights(path, tensors, {"format": FORMAT, "version": VERSION, "about": json.dumps(about)})
 
 
-def _load(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+def _load(path: Path, bare: bool = False) -> tuple[dict[str, Tensor], dict[str, str]]:
     if not path.is_file():
         raise InputError(f"there is no checkpoint {path}")
     tensors, metadata = read_weights(path)
+    if bare and "format" not in metadata:
+        return tensors, {}
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         found = f"{metadata.get('format')} {metadata.get('version')}"
         raise InputError(f"{path} is of another kind ({found}), this program reads {FORMAT} {VERSION}: train it again")
