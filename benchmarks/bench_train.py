@@ -21,7 +21,8 @@ from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
 from stdiffeye.systems.presets import load_preset
 from stdiffeye.systems.scanpath_data import ScanpathTensors, token_mask
 from stdiffeye.systems.step_random import StepRandom
-from stdiffeye.training.loop import Setting, keep_memory, train_step
+from stdiffeye.training.arithmetic import keep_memory
+from stdiffeye.training.loop import Setting, train_step
 
 FIXATIONS = (6, 13)  # of a trial of OSIE
 TURNS = 3
