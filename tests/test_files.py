@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import pytest
 import torch
 
 from stdiffeye import files
+from stdiffeye.benchmark.fuzz_readers import READERS
 from stdiffeye.data.tensor_file import write_tensors
 from stdiffeye.errors import DiskFull, InputError
-from stdiffeye.files import process_lives, reserved, temporary_folder, write_text
+from stdiffeye.files import process_lives, read_json, reserved, temporary_folder, write_json, write_text
 from stdiffeye.gaze import Frame, Scanpath, Trial
 from stdiffeye.io.gaze_files import write_gaze
 from stdiffeye.plotting import draw, save
@@ -53,7 +55,7 @@ def test_the_temporary_file_of_a_living_program_stays(tmp_path):
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path):
     write_text(tmp_path / "a.txt", "before")
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(InputError, match="half a character"):
         write_text(tmp_path / "a.txt", "\ud800")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
@@ -126,3 +128,27 @@ def test_the_second_of_two_processes_in_one_place_is_refused_and_a_killed_one_ho
 
 def test_no_process_has_an_impossible_number():
     assert not process_lives(2**22 + 1)
+
+
+def test_a_device_is_never_replaced_by_a_file_and_a_link_stays_a_link(tmp_path):
+    pipe, link = tmp_path / "pipe.json", tmp_path / "link.json"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="no ordinary file"):
+        write_json(pipe, {})
+    assert not pipe.is_file()
+    link.symlink_to("real.json")
+    write_json(link, {"a": 1})
+    assert link.is_symlink()
+    assert read_json(tmp_path / "real.json") == {"a": 1}
+
+
+def test_a_pipe_that_nobody_writes_to_is_refused_rather_than_waited_for(tmp_path):
+    for reader in READERS.values():
+        path = tmp_path / reader.name
+        if not path.exists():
+            os.mkfifo(path)
+    for reader in (
+        READERS[name] for name in ("json", "csv", "predictions", "asc", "description", "picture", "backdrop")
+    ):
+        with pytest.raises(InputError, match="is a pipe or a device"):
+            reader.read(tmp_path / reader.name)

@@ -18,7 +18,7 @@ from stdiffeye.gaze.recording import Message, Recording
 from stdiffeye.io.bids_write import Screen, write_bids
 from stdiffeye.io.eyelink_asc_write import write_asc
 from stdiffeye.io.trial_files import ReadingOptions
-from stdiffeye.pseudonyms import pseudonym
+from stdiffeye.pseudonyms import FOLDER_VARIABLE, FORM, VIEWERS, pseudonym
 
 SIZE = Screen(0.6, 0.5, 0.3)
 NAME = "janedoe1987"
@@ -114,3 +114,10 @@ def test_bids_holds_neither_names_nor_messages_unless_asked(tmp_path):
     assert b"tired" not in asked
     named = contents(write_bids(tmp_path / "named", [recording(NAME)], SIZE, keep_ids=True))
     assert f"sub-{NAME}\t{NAME}".encode() in named
+
+
+def test_a_file_name_that_is_no_utf8_has_a_pseudonym(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    found = pseudonym("caf\udce9")
+    assert FORM.fullmatch(found)
+    assert (tmp_path / VIEWERS / found).read_bytes() == b"caf\xe9"

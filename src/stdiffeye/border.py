@@ -5,6 +5,7 @@ Readers need not foresee what a damaged file makes a parser raise. Where they do
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ from stdiffeye.errors import InputError
 
 LONGEST_MESSAGE = 300
 LONGEST_REASON = 120
+# NUL ends a word for other programs, a carriage return ends a row of CSV, and half a surrogate pair cannot be written.
+NO_TEXT = re.compile("[\0\r\ud800-\udfff]")
 
 
 @contextmanager
@@ -25,6 +28,7 @@ def reading(path: str | Path) -> Iterator[None]:
         With the file's name and the reason, under 300 characters however much of the file an error quotes.
     """
     try:
+        refuse_pipe(path)
         yield
     except InputError as error:
         if str(error) == shortened(str(error)):
@@ -46,6 +50,22 @@ def shortened(message: str) -> str:
         return message
     end = LONGEST_MESSAGE // 3
     return f"{message[: LONGEST_MESSAGE - end - 2]}…{message[-end:]}"
+
+
+def refuse_pipe(path: str | Path) -> None:
+    """Refuse a pipe or a device: it may have no end, or nobody who ever writes to it."""
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is a pipe or a device: save what comes of it as a file first")
+
+
+def printable(word: str) -> str:
+    """A word as it can be written: bytes of a file's name that are no UTF-8 become \\udcXX.
+
+    >>> printable("caf\\udce9.png"), printable("café.png")
+    ('caf\\\\udce9.png', 'café.png')
+    """
+    return word.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _sentence(path: str | Path, reason: str) -> str:

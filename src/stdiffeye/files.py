@@ -26,6 +26,7 @@ from stdiffeye.errors import DiskFull, InputError
 LOCK_PATIENCE_S = 2.5  # workers of a killed process hold its lock until they notice, which takes them a second
 # No space, no quota, and the limit that a system sets on the size of a file.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+SHOWN = 20  # characters around one that cannot be written
 _swept: set[tuple[int, Path]] = set()
 
 
@@ -36,6 +37,10 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     The temporary name keeps the suffixes, so that writers which choose a format by suffix work.
     """
     path = Path(path)
+    if path.is_symlink():  # what it leads to is written, and the link stays
+        path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():  # a device is not to be replaced by a file
+        raise InputError(f"{path} is no ordinary file that could be written: choose another place")
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent)
     prefix = f"{_mark()}{os.getpid()}-"
@@ -47,6 +52,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             yield temporary
             temporary.chmod(0o666 & ~_umask())
             temporary.replace(path)
+        except UnicodeEncodeError as error:
+            shown = f"{error.object[max(0, error.start - SHOWN) : error.end + SHOWN]!r}"
+            raise InputError(f"{path} cannot be written: {shown} holds half a character; rename it") from error
         finally:
             temporary.unlink(missing_ok=True)
 

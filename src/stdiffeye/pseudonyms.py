@@ -40,9 +40,10 @@ def pseudonym(name: str) -> str:
     folder = keys_folder()
     if not name or (FORM.fullmatch(name) and (folder / VIEWERS / name).is_file()):
         return name
-    digest = hmac.new(_key(folder), name.encode(), hashlib.sha256).digest()
+    written = name.encode(errors="surrogateescape")  # the bytes of a file's name that are no UTF-8 stay as they are
+    digest = hmac.new(_key(folder), written, hashlib.sha256).digest()
     found = "v" + base64.b32encode(digest).decode().lower()[:SHOWN_CHARACTERS]
-    _write_once(folder / VIEWERS / found, name.encode())
+    _write_once(folder / VIEWERS / found, written)
     return found
 
 

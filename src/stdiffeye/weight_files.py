@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from stdiffeye.border import LONGEST_REASON
+from stdiffeye.border import LONGEST_REASON, refuse_pipe
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write, disk_full
 
@@ -45,6 +45,7 @@ def read_weights(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         When the file is damaged, when its checksum is wrong, or when a value is NaN or infinite. A file without a
         checksum, made elsewhere, is read.
     """
+    refuse_pipe(path)
     try:
         with safe_open(path, framework="pt") as file:
             metadata = dict(file.metadata() or {})

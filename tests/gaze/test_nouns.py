@@ -141,3 +141,11 @@ def test_a_trial_is_matched_by_picture_and_task() -> None:
 
 def test_a_notebook_shows_a_noun_as_a_png() -> None:
     assert path(duration_ms=[100, 200, 300])._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("key", ["name", "subject", "task", "dataset", "split"])
+@pytest.mark.parametrize("word", ["a\0b", "a\rb", "caf\udce9"])
+def test_words_that_no_file_can_hold_are_refused_with_the_name_of_the_field(key, word):
+    words = {"name": "a.jpg", "subject": "1"} | {key: word}
+    with pytest.raises(InputError, match=f"^{key} of trial"):
+        Trial(scanpath=path(), **words)

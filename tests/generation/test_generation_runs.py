@@ -133,6 +133,17 @@ def test_a_broken_picture_is_skipped_and_named(run, pictures, whole, tmp_path, c
     assert (tmp_path / "gaze" / "fixations.csv").read_bytes() == whole["fixations.csv"]
 
 
+def test_a_file_name_that_is_no_utf8_is_written_as_it_can_be_and_a_pipe_is_no_picture(run, pictures, tmp_path):
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.png")).write_bytes((pictures / "0.png").read_bytes())
+    os.mkfifo(folder / "pipe.png")
+    report = generate_files(folder, tmp_path / "gaze", run, FEW, PLAIN, quiet=True)
+    assert (report.pictures, report.skipped) == (1, [])
+    rows = json.loads((tmp_path / "gaze" / "scanpaths.json").read_text())
+    assert {row["name"] for row in rows} == {"caf\\udce9.png"}
+
+
 def test_a_place_that_cannot_be_written_to_is_refused_before_any_work(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(output, "log_gaze", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "file").write_text("")

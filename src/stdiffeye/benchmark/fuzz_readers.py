@@ -28,6 +28,7 @@ from stdiffeye.io.lund2013 import read_lund2013
 from stdiffeye.io.predictions import is_prediction_file, read_predictions
 from stdiffeye.io.recordings import read_recording
 from stdiffeye.metrics.clusters import read_clusters
+from stdiffeye.plotting.backdrop import as_image
 
 SCREEN = Frame(1024, 768, 35.0)
 
@@ -210,4 +211,5 @@ READERS: dict[str, FuzzedReader] = {
     "areas": FuzzedReader("case.json", read_areas, own.area_seeds),
     "clusters": FuzzedReader("case.json", lambda path: read_clusters(path, [("0.jpg", "")]), own.cluster_seeds),
     "results": FuzzedReader("case.json", own.read_results, own.result_seeds(_trials())),
+    "backdrop": FuzzedReader("case.png", as_image, _pictures),
 }

@@ -7,6 +7,7 @@ help. What a verb needs is imported by its `run`, so that `evaluate` never waits
 from __future__ import annotations
 
 import difflib
+import io
 import os
 import shlex
 import sys
@@ -58,6 +59,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one verb; bad input prints one line and exits with 2, tracebacks only with --debug."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    if isinstance(sys.stdout, io.TextIOWrapper):  # the name of a file may hold what the terminal has no character for
+        sys.stdout.reconfigure(errors="backslashreplace")
     words = [word for word in words if word != "--debug"]
     plain, warnings.formatwarning = warnings.formatwarning, _warning
     try:

@@ -19,7 +19,7 @@ from tyro.conf import Positional
 class FuzzArgs:
     readers: Positional[tuple[str, ...]] = ()
     """json, csv, parquet, hdf5, predictions, npz, asc, edf, table, exports, core, neon, matlab, description, picture,
-    bids, sidecar, store, weights, preset, areas, clusters, results; all by default."""
+    bids, sidecar, store, weights, preset, areas, clusters, results, backdrop; all by default."""
     minutes: float = 1.0
     """Minutes of the processor per reader."""
     seed: int = 0

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageEnhance, ImageOps, UnidentifiedImageError
 
+from stdiffeye.border import refuse_pipe
 from stdiffeye.errors import InputError
 from stdiffeye.io.pictures import MAX_MEGAPIXELS, PICTURE_FORMATS, PICTURE_SUFFIXES
 
@@ -110,6 +111,7 @@ def find_pictures(folder: str | Path) -> list[Path]:
 def _from_file(path: Path, max_megapixels: float, shrink_to_px: tuple[int, int] | None) -> Image.Image:
     if path.is_dir():
         raise InputError(f"{path} is a folder, expected a picture file")
+    refuse_pipe(path)
     try:
         with _explained(str(path)), path.open("rb") as file, _opened(file) as image:
             _check_size(str(path), image.size, max_megapixels)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stdiffeye.arrays import Floats, Points
+from stdiffeye.border import NO_TEXT
 from stdiffeye.errors import InputError
 from stdiffeye.gaze._drawable import Drawable
 from stdiffeye.gaze.frame import FASTEST_HZ, LARGEST_PX, Frame, require_px
@@ -282,8 +283,9 @@ class Trial(Drawable):
             _is_number(v) and abs(v) <= LARGEST_PX for v in self.target_box_px
         ):
             raise InputError(f"trial {self.name!r}: target_box_px must be 4 numbers, got {self.target_box_px!r:.60}")
-        if any("\0" in word for word in (self.name, self.subject, self.task, self.dataset, self.split)):
-            raise InputError(f"a word of trial {self.name!r:.60} holds a NUL byte")
+        for key in ("name", "subject", "task", "dataset", "split"):
+            if NO_TEXT.search(getattr(self, key)):
+                raise InputError(f"{key} of trial {self.name!r:.60} holds NUL, a carriage return or half a character")
 
     def __repr__(self) -> str:
         shown = [repr(one) for one in (self.scanpath, self.trajectory) if one is not None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
+from stdiffeye.border import printable
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.data.store import Store
 from stdiffeye.data.store_manifest import is_store
@@ -32,7 +33,7 @@ def wanted_of(sources: Sequence[str | Path], request: Request, split: str | None
         if is_store(source):
             found += _of_store(Store.open(source), request, split)
         else:
-            found += [Wanted(picture.name, picture, request) for picture in pictures_in([source])]
+            found += [Wanted(printable(picture.name), picture, request) for picture in pictures_in([source])]
     names = Counter((one.name, one.request.task) for one in found)
     twice = next((name for (name, _), count in names.items() if count > 1), None)
     if twice is not None:
@@ -51,7 +52,7 @@ def pictures_in(sources: Sequence[str | Path]) -> list[Path]:
     found: list[Path] = []
     for source in map(Path, sources):
         if source.is_dir():
-            inside = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURE_SUFFIXES)
+            inside = sorted(p for p in source.iterdir() if p.suffix.lower() in PICTURE_SUFFIXES and p.is_file())
             if not inside:
                 raise InputError(f"there is no picture in {source}: expected {', '.join(PICTURE_SUFFIXES)}")
             found += inside

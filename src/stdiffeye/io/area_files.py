@@ -29,7 +29,7 @@ from stdiffeye.errors import InputError
 from stdiffeye.files import read_json
 from stdiffeye.gaze import Frame
 from stdiffeye.gaze.areas import ALL_PICTURES, Area, Areas
-from stdiffeye.io.pictures import LONGEST_SHOWN, PICTURE_SUFFIXES, check_picture, inside
+from stdiffeye.io.pictures import LONGEST_SHOWN, PICTURE_FORMATS, PICTURE_SUFFIXES, check_picture, inside
 
 MOST_LABELS = 100  # of a mask: a photograph given by mistake has thousands of colours
 
@@ -125,7 +125,7 @@ def _of_mask(path: Path, names: Mapping[Any, str], only: str | None = None) -> A
 def _labels(path: Path) -> tuple[NDArray[np.int64], dict[int, str]]:
     """(H, W) labels of a mask, and names of the colours of a colour mask."""
     check_picture(path)
-    with Image.open(path) as image:
+    with Image.open(path, formats=PICTURE_FORMATS) as image:
         grey = image.mode in ("1", "L", "P", "I", "I;16")
         pixels = np.asarray(image.convert("L") if image.mode == "1" else image if grey else image.convert("RGB"))
     values = pixels.astype(np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from stdiffeye.border import reading
+from stdiffeye.border import reading, refuse_pipe
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, GazeList, Trial
 from stdiffeye.io.parquet import read_parquet, write_parquet
@@ -84,6 +84,7 @@ def iterate_gaze(path: str | Path) -> Iterator[Trial]:
 
 def _reader(path: Path) -> Callable[[Path, Frame | None], Iterable[Trial]]:
     """What reads a gaze file, which must be there and be one."""
+    refuse_pipe(path)
     if not path.is_file():
         raise InputError(f"{path} does not exist" if not path.exists() else f"{path} is a folder, expected a gaze file")
     reader = READERS.get(kind(path))

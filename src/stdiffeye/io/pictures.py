@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
+from stdiffeye.border import printable, reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial
 
@@ -47,8 +48,8 @@ def inside(folder: Path, word: str) -> Path | None:
 def picture_word(picture: Path, folder: Path | None) -> str:
     """How a file in a folder names a picture: relative to the folder, or by its name alone when it lies elsewhere."""
     if folder is not None and picture.absolute().is_relative_to(folder.absolute()):
-        return picture.absolute().relative_to(folder.absolute()).as_posix()
-    return picture.name
+        return printable(picture.absolute().relative_to(folder.absolute()).as_posix())
+    return printable(picture.name)
 
 
 def with_pictures_inside(trials: Sequence[Trial], path: str | Path) -> list[Trial]:
@@ -68,16 +69,23 @@ def with_pictures_inside(trials: Sequence[Trial], path: str | Path) -> list[Tria
 @lru_cache(maxsize=65536)
 def check_picture(path: Path) -> tuple[int, int]:
     """Width and height in px of a picture that can be opened and is of a reasonable size."""
-    try:
-        with Image.open(path, formats=PICTURE_FORMATS) as image:
-            width_px, height_px = image.size
-            image.verify()
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
-        raise InputError(f"{path} is not a picture that can be opened ({type(error).__name__})") from None
+    with reading(path):
+        try:
+            with Image.open(path, formats=PICTURE_FORMATS) as image:
+                size_px = image.size
+                image.verify()
+        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
+            raise InputError(f"{path} is not a picture that can be opened ({type(error).__name__})") from None
+    require_size(path, size_px)
+    return size_px
+
+
+def require_size(path: str | Path, size_px: tuple[int, int]) -> None:
+    """Refuse a picture of more pixels than are looked at, before they are decoded."""
+    width_px, height_px = size_px
     if width_px * height_px > MAX_MEGAPIXELS * 1e6:
         size = f"{width_px}×{height_px} px"
         raise InputError(f"{path} has {size}, more than {MAX_MEGAPIXELS:g} megapixels: make it smaller")
-    return width_px, height_px
 
 
 def read_grey(path: Path) -> NDArray[np.uint8]:

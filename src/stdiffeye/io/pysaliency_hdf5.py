@@ -28,6 +28,7 @@ from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trial
 from stdiffeye.io.native import parse_apart
 from stdiffeye.io.native_parsers import HDF5_GROUP
+from stdiffeye.io.pictures import PICTURE_FORMATS
 
 TYPE, VERSION = "FixationTrains", "1.1"
 KEYS = ("train_xs", "train_ys", "train_ts", "train_ns", "train_subjects")
@@ -149,7 +150,7 @@ def _stimuli(path: Path) -> list[tuple[Path, Frame]]:
 
 def _shape(picture: Path) -> tuple[int, ...]:
     """Rows, columns and channels as pysaliency reads the picture."""
-    with Image.open(picture) as image:
+    with Image.open(picture, formats=PICTURE_FORMATS) as image:
         channels = len(image.getbands())
         return (image.height, image.width) + ((channels,) if channels > 1 else ())
 

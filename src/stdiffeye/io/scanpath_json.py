@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from stdiffeye.border import NO_TEXT
 from stdiffeye.errors import InputError
 from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, Trial
@@ -167,8 +168,8 @@ def _word(row: dict[str, Any], key: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{key!r} must be a word or a number, got {value!r:.60}")
     word = str(value)
-    if "\0" in word or len(word) > LONGEST_WORD:
-        raise InputError(f"{key!r} must be a word of at most {LONGEST_WORD} characters without NUL, got {word!r:.60}")
+    if NO_TEXT.search(word) or len(word) > LONGEST_WORD:
+        raise InputError(f"{key!r} must be a word of at most {LONGEST_WORD} characters of text, got {word!r:.60}")
     return word
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stdiffeye.border import reading
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Frame, Placement
-from stdiffeye.io.pictures import PICTURE_FORMATS
+from stdiffeye.io.pictures import PICTURE_FORMATS, require_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,12 +118,14 @@ def as_image(picture: Any) -> Any:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     if isinstance(picture, str | Path):
-        try:
-            with Image.open(picture, formats=PICTURE_FORMATS) as opened:
-                image = ImageOps.exif_transpose(opened)
-                image.load()
-        except UnidentifiedImageError:
-            raise InputError(f"{picture} is not a picture that can be read: expected JPEG, PNG, GIF, TIFF …") from None
+        with reading(picture):
+            try:
+                with Image.open(picture, formats=PICTURE_FORMATS) as opened:
+                    require_size(picture, opened.size)
+                    image = ImageOps.exif_transpose(opened)
+                    image.load()
+            except UnidentifiedImageError:
+                raise InputError(f"{picture} is not a picture that can be read: expected JPEG, PNG, GIF …") from None
     elif isinstance(picture, Image.Image):
         image = picture
     else:
