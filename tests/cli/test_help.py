@@ -60,6 +60,13 @@ def test_a_switch_has_one_flag_and_an_invented_flag_is_refused(capsys):
     assert "--colour-blind" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("word", ["nan", "-inf", "1e999"])
+def test_no_flag_takes_what_is_no_finite_number(word, capsys):
+    with pytest.raises(SystemExit):
+        parse("replay", ["gaze.json", f"--speed={word}"])
+    assert f"{word} is no number" in capsys.readouterr().err
+
+
 def completed(line: str) -> set[str]:
     """What bash offers at the end of `line`."""
     words = line.split(" ")

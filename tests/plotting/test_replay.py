@@ -171,3 +171,14 @@ def test_the_page_plays_pauses_and_seeks_by_keyboard_in_a_browser(tmp_path: Path
             assert problems == []
         finally:
             browser.close()
+
+
+def test_a_title_that_names_a_part_of_the_page_is_shown_as_it_is(tmp_path: Path) -> None:
+    page = replay(viewer(), out=tmp_path / "a.html", title="{{data}} {{title}}").read_text(encoding="utf-8")
+    assert "<h1>{{data}} {{title}}</h1>" in page
+
+
+@pytest.mark.parametrize("tail_ms", [float("nan"), float("inf"), -1.0])
+def test_a_tail_that_is_no_length_is_refused(tmp_path: Path, tail_ms: float) -> None:
+    with pytest.raises(InputError, match="tail_ms must lie between"):
+        replay(viewer(), out=tmp_path / "a.html", tail_ms=tail_ms)

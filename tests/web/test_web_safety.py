@@ -112,6 +112,8 @@ def test_an_origin_is_compared_whole(client, picture):
     answer = client.post("/api/jobs/none/compare", headers={"Origin": base.replace("http:", "https:")})
     assert answer.status_code == 403
     assert client.post("/api/jobs/none/compare", headers={"Origin": base.rstrip("/")}).status_code != 403
+    twice = [("Origin", base.rstrip("/")), ("Origin", "https://evil.example")]
+    assert client.post("/api/jobs/none/compare", headers=twice).status_code == 403
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])

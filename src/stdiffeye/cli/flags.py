@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,8 @@ from tyro.conf import DisallowNone, FlagCreatePairsOff, Positional, arg
 from tyro.constructors import (
     MISSING_NONPROP,
     ConstructorRegistry,
+    PrimitiveConstructorSpec,
+    PrimitiveTypeInfo,
     StructConstructorSpec,
     StructFieldSpec,
     StructTypeInfo,
@@ -64,7 +67,28 @@ def registry() -> ConstructorRegistry:
     """How tyro reads our dataclasses."""
     rules = ConstructorRegistry()
     rules.struct_rule(_rule)
+    rules.primitive_rule(_finite)
     return rules
+
+
+def _finite(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[float] | None:
+    """No flag means anything as NaN or infinity, which most comparisons let through."""
+    if info.type is not float:
+        return None
+
+    def number(words: list[str]) -> float:
+        value = float(words[0])
+        if not math.isfinite(value):
+            raise ValueError(f"{words[0]} is no number that can be worked with")
+        return value
+
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="FLOAT",
+        instance_from_str=number,
+        is_instance=lambda value: isinstance(value, float | int),
+        str_from_instance=lambda value: [str(value)],
+    )
 
 
 def _rule(info: StructTypeInfo) -> StructConstructorSpec | None:

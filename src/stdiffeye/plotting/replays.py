@@ -10,6 +10,7 @@ import base64
 import html
 import io
 import json
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +26,7 @@ from stdiffeye.plotting.film import Reel, write_film
 from stdiffeye.plotting.playback import Playback, playbacks
 
 SUFFIXES = (".html", ".gif", ".mp4")
-TAIL_MS = 350.0
+TAIL_MS, LONGEST_TAIL_MS = 350.0, 60_000.0
 SPEEDS = 0.05, 20.0
 JPEG_QUALITY = 88
 MAX_VIEWERS = 64
@@ -72,7 +73,7 @@ def replay(
     Raises
     ------
     InputError
-        For another suffix, a speed outside 0.05 … 20, more than 64 viewers or different frames.
+        For another suffix, a speed outside 0.05 … 20, a tail over a minute, more than 64 viewers or different frames.
 
     Examples
     --------
@@ -88,6 +89,8 @@ def replay(
         raise InputError(f"cannot replay into {path.name!r}: expected a file ending in {', '.join(SUFFIXES)}")
     if not SPEEDS[0] <= speed <= SPEEDS[1]:
         raise InputError(f"speed must lie between {SPEEDS[0]:g} and {SPEEDS[1]:g}, got {speed:g}")
+    if not 0 <= tail_ms <= LONGEST_TAIL_MS:
+        raise InputError(f"tail_ms must lie between 0 and {LONGEST_TAIL_MS:g}, got {tail_ms:g}")
     found = _as_trials(trials)
     if picture is None:
         picture = next((one.picture for one in found if one.picture is not None and one.picture.is_file()), None)
@@ -117,7 +120,8 @@ def page(reel: Reel, title: str, speed: float = 1.0) -> str:
     # "<" never appears, so that no text inside the data can end the script element.
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     template = files("stdiffeye.plotting").joinpath("replay.html").read_text(encoding="utf-8")
-    return template.replace("{{title}}", html.escape(title)).replace("{{data}}", text)
+    parts = {"{{title}}": html.escape(title), "{{data}}": text}
+    return re.sub("|".join(parts), lambda found: parts[found[0]], template)  # at once: a title may say {{data}}
 
 
 def _as_trials(nouns: Any) -> list[Trial]:

@@ -120,7 +120,7 @@ class Guard:
         if len(headers.getlist("host")) > 1 or not self.hosts.allow(host):
             where = "answers on loopback only, not as" if self.hosts.loopback_only else "is not called"
             return _sorry(f"this server {where} {host!r}", 421)
-        origin = headers.get("origin")
+        origin = ", ".join(headers.getlist("origin")) or None
         own = f"{scope['scheme']}://{host}".lower()
         if scope["method"] not in SAFE_METHODS and origin is not None and origin.lower() != own:
             return _sorry("a page from elsewhere may not use this server", 403)
