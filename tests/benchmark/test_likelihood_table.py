@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def test_systems_are_trained_scored_and_written_and_the_page_names_its_command(t
     page = likelihood_table.reproduce(tmp_path / "data", tmp_path / "page.md", budget, quiet=True).read_text()
     assert f"`stdiffeye reproduce likelihood --sets osie --minutes 0.005 --systems {named} --rates`" in page
     assert "| DeepGaze III | exact |" in page
-    assert "| ours | sampled, calibrated |" in page
+    assert re.search(r"\| ours \| [a-z, ]+, calibrated \|", page)
     scores = json.loads((tmp_path / "page.json").read_text())["osie"]
     assert set(scores["systems"]) == {*entries, "gold standard", "centre bias"}
     assert scores["stimuli"] == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,16 @@ def test_densities_change_and_generated_gaze_does_not(run, calibrated, world):
     assert np.abs(densities[0] - densities[1]).max() > 1e-4
     for one, other in zip(*(model.scanpaths(picture, samples=3) for model in (plain, own)), strict=True):
         np.testing.assert_array_equal(one.xy_px, other.xy_px)
+
+
+def test_samples_that_add_nothing_are_not_taken(calibrated, world, monkeypatch):
+    picture = next(iter(stdiffeye.Store.open(world.stores[0]).pictures.values()))
+    model = stdiffeye.load(calibrated)
+    known = model.first.config.next_fixation
+    without = replace(known.history, samples_power=(0.0,) * len(known.history.samples_power))
+    model.first.config = replace(model.first.config, next_fixation=replace(known, history=without))
+    monkeypatch.setattr(model.first, "next_positions", lambda *_: pytest.fail("sampled"))
+    assert np.exp(model.log_density(picture, shape=(12, 16))).sum() == pytest.approx(1)
 
 
 def test_the_command_says_what_it_is_worth(calibrated, world, capsys):

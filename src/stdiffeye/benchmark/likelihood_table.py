@@ -72,7 +72,7 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
         models = dict(track(_models(entries, store, budget, quiet), "systems trained", len(entries), quiet=quiet))
         table, seconds = score(models, store, quiet)
         results[store.dataset] = table.to_dict()
-        blocks += [f"## {store.dataset}", table.to_markdown(), _notes(table, models, seconds)]
+        blocks += [f"## {store.dataset}", table.to_markdown(), _notes(table, models, seconds, store.dataset)]
     write_text(out, "\n\n".join(block.rstrip("\n") for block in blocks) + "\n")
     write_json(out.with_suffix(".json"), results)
     return out
@@ -122,12 +122,20 @@ def _models(
         yield one.name, model
 
 
-def _notes(table: LikelihoodTable, models: Mapping[str, Model], seconds: Mapping[str, float]) -> str:
+def _kind(model: Model, dataset: str) -> str:
+    """How a model's density is made."""
+    if not isinstance(model.first, ImageConditionedDenoiser):
+        return "exact"
+    history = model.first.config.next_fixation.history
+    sampled = "sampled" if history.needs_samples(dataset) else "density head and history, without samples"
+    return f"{sampled}, calibrated" if history else sampled
+
+
+def _notes(table: LikelihoodTable, models: Mapping[str, Model], seconds: Mapping[str, float], dataset: str) -> str:
     """How each system's density is made and what it costs, and who is first."""
     lines = ["| system | density | processor seconds per picture and history |", "|---|---|---|"]
     for name, model in models.items():
-        how = "sampled, calibrated" if isinstance(model.first, ImageConditionedDenoiser) else "exact"
-        lines.append(f"| {name} | {how} | {seconds[name]:.3f} |")
+        lines.append(f"| {name} | {_kind(model, dataset)} | {seconds[name]:.3f} |")
     order = sorted((name for name in models if name != SHIPPED), key=lambda name: -table[name]["ig"].value)
     said = [f"By information gain, trained alike: {', '.join(order)}."] if order else []
     if order and SHIPPED in models:

@@ -18,7 +18,7 @@ class CalibrateArgs:
     """A run's folder, or a shipped model; its run.yaml is changed."""
     stores: Positional[Annotated[tuple[Path, ...], arg(metavar="STORE …")]]
     """Stores whose validation trials are used."""
-    pictures: int = 24
+    pictures: int = 40
     """Pictures of each store."""
     viewers: int = 3
     """Viewers of each picture."""

@@ -30,9 +30,9 @@ from stdiffeye.training.shipped import RUN_FILE, find_model
 Item = TypeVar("Item")
 
 SPLIT = "validation"
-PICTURES, VIEWERS = 24, 3  # of each store, by default
+PICTURES, VIEWERS = 40, 3  # of each store, by default
 MOST_FIXATIONS = 16  # of a scanpath, as in the likelihood table
-SAMPLED = 4  # fixations of each picture for which the next one is sampled, which takes the time
+SAMPLED = 3  # fixations of each picture for which the next one is sampled, which takes the time
 WITHOUT_SAMPLES = np.array([0.0, 1.0])
 SET_RIDGE = 4 * RIDGE  # a set's weights differ from everybody's only where its fixations say so
 
@@ -136,15 +136,16 @@ def calibrate_model(
     everybody = fit([one.plain for one in scored], start)
     # Two numbers for all sets: the power of the samples, and that of everything else beside them.
     both = [_beside_samples(one.sampled, everybody) for one in scored]
-    samples_power, rest_power = fit(both, WITHOUT_SAMPLES)
+    sampling = _gain("samples of the next fixation", scored, both, WITHOUT_SAMPLES, RIDGE)
+    helpful = sampling.after > sampling.before  # on pictures that their power was not chosen on
+    samples_power, rest_power = fit(both, WITHOUT_SAMPLES) if helpful else WITHOUT_SAMPLES
     sets = [fit([one.plain for one in some], everybody, SET_RIDGE) for some in by_set.values()]
     weights = rest_power * np.stack([everybody, *sets])
     weights[:, 0] = samples_power
     history = HistoryFactors.of_weights(list(by_set), weights)
     stage.config = replace(stage.config, next_fixation=replace(stage.config.next_fixation, history=history))
     gains = [_gain(name, some, [one.plain for one in some], start, RIDGE) for name, some in by_set.items()]
-    gains.append(_gain("samples of the next fixation", scored, both, WITHOUT_SAMPLES, RIDGE))
-    return Calibration(Path(), history, tuple(gains))
+    return Calibration(Path(), history, (*gains, sampling))
 
 
 def _chosen(store: Store, pictures: int, viewers: int) -> list[list[Trial]]:

@@ -70,6 +70,10 @@ class HistoryFactors:
         by_name = [self.picture_power, *(getattr(self, name) for name in NAMES)]
         return np.concatenate([[self.samples_power[row]], *(rows[row] for rows in by_name)])
 
+    def needs_samples(self, style: str) -> bool:
+        """Whether samples say anything beyond the other terms: they take nearly all of the time."""
+        return not self or self.of_style(style)[0] != 0
+
     @classmethod
     def of_weights(cls, styles: Sequence[str], weights: Floats) -> HistoryFactors:
         """Of the weights (1 + styles, TERMS), to three digits."""

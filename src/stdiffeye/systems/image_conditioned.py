@@ -93,11 +93,17 @@ class ImageConditionedDenoiser(TrainableSystem):
 
     @torch.inference_mode()
     def log_densities(self, query: Query, histories: Histories, shape: Shape) -> Floats:
-        """(histories, rows, columns) by sampling the next fixation with the history clamped in the denoiser."""
+        """(histories, rows, columns) by sampling the next fixation with the history clamped in the denoiser.
+
+        Nothing is sampled where the calibration found that samples add nothing to the other factors.
+        """
         config, found = self.config.next_fixation, []
-        known = zip(self.next_positions(query, histories), self.situations(query, histories), strict=True)
-        for xy, (picture, now) in known:
-            found.append(sampled_log_density(xy.double().cpu().numpy(), picture, shape, now, config, query.style))
+        sampled: Iterator[Tensor | None] = iter([None] * len(histories))
+        if config.history.needs_samples(query.style):
+            sampled = self.next_positions(query, histories)
+        for tensor, (picture, now) in zip(sampled, self.situations(query, histories), strict=True):
+            xy = None if tensor is None else tensor.double().cpu().numpy()
+            found.append(sampled_log_density(xy, picture, shape, now, config, query.style))
         return np.stack(found)
 
     @torch.inference_mode()

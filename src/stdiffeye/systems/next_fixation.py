@@ -67,7 +67,7 @@ class NextFixationConfig:
 
 
 def sampled_log_density(
-    xy: Floats,
+    xy: Floats | None,
     picture_density: Floats | None,
     shape: Shape,
     now: Situation,
@@ -79,7 +79,7 @@ def sampled_log_density(
     Parameters
     ----------
     xy
-        (n, 2) samples of the next fixation, in [0, 1] of the picture.
+        (n, 2) samples of the next fixation, in [0, 1] of the picture; None where the configuration needs none.
     picture_density
         (rows, columns) of any grid, sum 1; None where the system has none.
     shape
@@ -95,18 +95,20 @@ def sampled_log_density(
     elif picture is not None:
         log_density = config.samples_power * samples + config.picture_power * picture
     else:
+        assert xy is not None
         log_density = np.log(kernel_density(xy, shape, config.bandwidth, now.aspect) + FAINTEST)
     density = np.exp(log_density - log_density.max())
     return np.asarray(np.log((1 - config.even_share) * density / density.sum() + config.even_share / density.size))
 
 
 def log_densities_of(
-    xy: Floats, picture_density: Floats | None, shape: Shape, aspect: float, config: NextFixationConfig
+    xy: Floats | None, picture_density: Floats | None, shape: Shape, aspect: float, config: NextFixationConfig
 ) -> tuple[Floats, Floats | None]:
     """(rows, columns) of the samples and of the picture, up to constants."""
     # Where no sample is near, the other factors decide alone.
     even = 1 / (shape[0] * shape[1])
-    samples = np.log(kernel_density(xy, shape, config.bandwidth, aspect) + UNSAMPLED * even)
+    sampled = np.zeros(shape) if xy is None else kernel_density(xy, shape, config.bandwidth, aspect)
+    samples = np.log(sampled + UNSAMPLED * even)
     return np.asarray(samples), None if picture_density is None else interpolated_log(picture_density, shape)
 
 
