@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,29 @@ def test_trials_without_a_fixation_are_dropped_and_counted(tmp_path):
     store = prepare("osie", make_osie(tmp_path / "source", rows, pictures=False), tmp_path / "store", quiet=True)
     quality = read_json(store.path / "quality.json")["quality"]
     assert (len(store), quality["kept"], quality["dropped"]) == (5, 5, {"no fixation and no sample": 1})
+
+
+def test_a_file_of_scanpaths_is_a_data_set_as_it_is(tmp_path):
+    source = make_osie(tmp_path / "source", scanpath_rows(12))
+    file = next(path for path in source.rglob("*.json")).rename(tmp_path / "gaze [mine].json")
+    pictures = next(path.parent for path in source.rglob("*.jpg"))
+    store = prepare(file, out=tmp_path / "store", pictures=pictures, quiet=True)
+    assert (len(store), store.info["dataset"]) == (12, "gaze [mine]")
+    with pytest.raises(InputError, match=r"is no folder: .*of a single file, prepare takes scanpaths as \.json"):
+        prepare(file.rename(tmp_path / "gaze.csv"), out=tmp_path / "other", quiet=True)
+
+
+def test_words_for_people_do_not_make_another_store(tmp_path, monkeypatch):
+    source, out = make_osie(tmp_path / "source", scanpath_rows(5), pictures=False), tmp_path / "store"
+    prepare("osie", source, out, quiet=True)
+    described = prepare_module.describe_source
+
+    def reworded(dataset, where):
+        description, folder = described(dataset, where)
+        return replace(description, shows="something else"), folder
+
+    monkeypatch.setattr(prepare_module, "describe_source", reworded)
+    assert len(prepare("osie", source, out, quiet=True)) == 5
 
 
 def test_the_gate_drops_lost_and_impossible_trials_and_says_why(tmp_path):

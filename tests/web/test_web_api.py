@@ -281,6 +281,7 @@ def test_a_download_that_cannot_be_says_why(app, client, job):
 def test_info_names_model_manners_words_samples_and_limits(client):
     info = client.get("/api/info").json()
     assert (info["model"], info["styles"], info["can_search"]) == ("tiny", ["osie", "doves"], True)
+    assert info["style_words"]["osie"] == "photographs with several objects, 3 s"
     assert "stop sign" in info["words"]
     assert info["limits"]["upload_bytes"] == 2_000_000
     for sample in info["samples"]:

@@ -95,7 +95,8 @@ def run(args: FixationsArgs) -> None:
     for line in quality_lines(found):
         print(f"  {line}")
     drawn = f" ({MOST_DRAWN} of {len(trials)} trials are drawn)" if len(trials) > MOST_DRAWN else ""
-    print(f"{count} fixations in {len(trials)} trials: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
+    trials_said = "1 trial" if len(trials) == 1 else f"{len(trials)} trials"
+    print(f"{count} fixations in {trials_said}: {args.out / 'fixations.csv'}, {args.out / 'scanpaths.json'}")
     print(f"Look at {args.out / 'quality.html'} and {args.out / 'scanpaths.png'}{drawn}")
 
 

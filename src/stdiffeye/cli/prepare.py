@@ -2,6 +2,7 @@
 
 Example: stdiffeye prepare osie ~/data/osie --out stores/osie --jobs 4
          stdiffeye prepare recordings/ --out stores/mine --pictures stimuli
+         stdiffeye prepare scanpaths.json --out stores/mine --pictures stimuli
          stdiffeye prepare mine.yaml recordings/ --out stores/mine
 """
 
@@ -20,8 +21,8 @@ from stdiffeye.work_shards import WorkOptions
 @dataclass
 class PrepareArgs:
     dataset: tyro.conf.Positional[str]
-    """A folder of recordings; or a data set (osie, crowd, scene, ueyes, figrim, mcs, doves, mit1003, coco-search18-tp,
-    …) or your own description (.yaml), with its folder."""
+    """A folder of recordings; a .json of scanpaths; or a data set (osie, crowd, scene, ueyes, figrim, mcs, doves,
+    mit1003, coco-search18-tp, …) or your own description (.yaml), with its folder."""
     source: tyro.conf.Positional[Path | None] = None
     """The folder where the data set's files lie."""
     out: Path | None = None

@@ -85,9 +85,10 @@ def prepare(
     Parameters
     ----------
     dataset : str or Path
-        Name of a public set, the path of one's own description (.yaml), or a folder of recordings.
+        Name of a public set, the path of one's own description (.yaml), a folder of recordings, or a .json file of
+        scanpaths.
     source : str or Path, optional
-        The folder where its files lie; not given with a folder of recordings, which is both.
+        The folder where its files lie; not given with a folder of recordings or a file, which is both.
     out : str or Path
         The store to make.
     pictures : str or Path, optional
@@ -179,6 +180,7 @@ def _plan(description: Description, source: Path, root: Path | None, settings: C
         for path in sorted(source.glob(expected.path)):
             files[path.relative_to(source).as_posix()] = [path.stat().st_size, path.stat().st_mtime_ns]
     described = asdict(description)
+    del described["shows"]  # words for people
     if description.reader != RECORDINGS_READER:
         del described["keep_ids"]  # it decides nothing: published sets number their viewers
     plan = {

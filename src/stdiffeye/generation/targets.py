@@ -25,7 +25,7 @@ from stdiffeye.training.shipped import RUN_FILE
 # below (glass and cup .59, dog and car .48).
 NEAR = 0.65
 TARGETS_SHOWN = 18
-ALIKE = 0.75  # of two names of data sets, as osie and osie-mat
+ALIKE = 0.75  # of two names of data sets, as osie and osie-mat, or of a word and its misspelling
 
 Verdict = Literal["trained", "near", "guess"]
 
@@ -68,6 +68,9 @@ class TargetMatch:
         known = f"the {count} target{'s' * (count > 1)} that {self.model} was trained on"
         if self.verdict == "trained":
             return f"{self.task!r} is among {known}"
+        spelt = difflib.get_close_matches(self.task.lower(), self.targets, 1, ALIKE)
+        if self.verdict == "guess" and spelt:
+            return f"{self.task!r} is not among {known}, so this gaze is a guess: did you mean {spelt[0]!r}?"
         listed = ", ".join(self.targets[:TARGETS_SHOWN]) + (", …" if count > TARGETS_SHOWN else "")
         near = f"nearest is {self.nearest!r}, similarity {self.similarity:.2f}"
         worth = "" if self.verdict == "near" else ", so this gaze is a guess"

@@ -7,6 +7,7 @@ own set by a file of the same form and gives its path wherever a name is expecte
 
 from __future__ import annotations
 
+import glob
 import hashlib
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -75,6 +76,8 @@ class Description:
     files: tuple[ExpectedFile, ...]
     citation: str
     licence: str
+    shows: str = ""
+    """What its viewers saw and did, in a few words."""
     url: str = ""
     pictures: str = ""
     """Folder of the pictures, relative to the source; "" when they come apart."""
@@ -112,6 +115,12 @@ class Description:
     def __post_init__(self) -> None:
         if self.placement not in PLACEMENTS:
             raise InputError(f"placement {self.placement!r} is unknown: expected 'letterbox' or 'centred'")
+
+    @property
+    def in_words(self) -> str:
+        """What viewers saw and for how long; "" where the description says neither."""
+        seconds = f"{self.viewing_ms / 1000:g} s" if self.viewing_ms else ""
+        return ", ".join(part for part in (self.shows, seconds) if part)
 
     @property
     def frame(self) -> Frame | None:
@@ -153,13 +162,28 @@ def _read(path: Path) -> Description:
 
 
 def describe_source(dataset: str | Path, source: str | Path | None = None) -> tuple[Description, Path]:
-    """A data set and the folder where it lies; a folder of recordings alone is both."""
+    """A data set and the folder where it lies; a folder of recordings alone is both, and so is a file of scanpaths."""
     if source is not None:
         return describe(dataset), Path(source)
+    if Path(dataset).suffix == ".json" and Path(dataset).is_file():
+        return _of_scanpaths(Path(dataset)), Path(dataset).parent
     if Path(dataset).suffix in (".yaml", ".yml") or not Path(dataset).exists():
         describe(dataset)
         raise InputError(f"say where {dataset} lies: stdiffeye prepare {dataset} FOLDER --out STORE")
     return describe(RECORDINGS), Path(dataset)
+
+
+def _of_scanpaths(file: Path) -> Description:
+    """A file of scanpaths as a data set of that name."""
+    return Description(
+        name=file.stem,
+        title=file.name,
+        reader="scanpath_rows",
+        files=(ExpectedFile(glob.escape(file.name), "scanpaths of all viewers"),),
+        citation="the laboratory's own",
+        licence="the laboratory's own",
+        split=SplitRule("by-picture"),
+    )
 
 
 def _description(values: dict[str, Any]) -> Description:
@@ -210,7 +234,8 @@ def require(description: Description, source: str | Path, pictures_elsewhere: bo
     """Raise an error that names all that is missing, and where it is expected."""
     source = Path(source)
     if not source.is_dir():
-        raise InputError(f"{source} is no folder: {description.title} is expected there")
+        hint = "; of a single file, prepare takes scanpaths as .json" if source.is_file() else ""
+        raise InputError(f"{source} is no folder: expected one that holds {description.title}{hint}")
     missing = [found for found in check(description, source) if found.missing]
     if pictures_elsewhere:
         missing = [found for found in missing if not found.expected.path.startswith(description.pictures + "/")]

@@ -119,7 +119,10 @@ def _trial(columns: Table, start: int, stop: int, where: str, frame: Frame | Non
     if numbers["width_px"] is not None and numbers["height_px"] is not None:
         frame = Frame(numbers["width_px"], numbers["height_px"], numbers["px_per_degree"])
     if frame is None:
-        raise InputError(f"{where}: trial {name!r} does not say its width_px and height_px, and no frame was given")
+        raise InputError(
+            f"{where}: trial {name!r} does not say how large its picture is: "
+            "add the columns width_px and height_px, or give a frame from Python"
+        )
     times = {key: columns[key][start:stop] if key in columns else None for key in ("duration_ms", "onset_ms")}
     known = {key: None if value is None or np.isnan(value).all() else value for key, value in times.items()}
     words = {key: str(columns[key][start]) if key in columns else "" for key in WORDS}

@@ -222,7 +222,9 @@ def _frame(row: dict[str, Any], where: str, frame: Frame | None) -> Frame:
         return Frame(frame.width_px, frame.height_px, px_per_degree)
     if row.get("condition") in COCO_SEARCH18_CONDITIONS:
         return COCO_SEARCH18_FRAME
-    raise InputError(f"{where} does not say its 'width' and 'height' in px, and no frame was given")
+    raise InputError(
+        f"{where} does not say how large its picture is: add 'width' and 'height' in px, or give a frame from Python"
+    )
 
 
 def _scanpath(row: dict[str, Any], where: str, frame: Frame) -> Scanpath | None:

@@ -12,7 +12,7 @@ from stdiffeye.files import atomic_write
 from stdiffeye.gaze import Trial
 from stdiffeye.gaze.tidy import TableName, tidy_table
 
-DECIMALS = {"_px": 1, "_ms": 1, "_deg": 3, "_deg_s": 1, "share": 4, "_hz": 1}
+DECIMALS = {"direction_deg": 1, "_px": 1, "_ms": 1, "_deg": 3, "_deg_s": 1, "share": 4, "_hz": 1}
 OTHER_DECIMALS = 4
 ALWAYS = ("name", "task", "subject")
 

@@ -198,7 +198,7 @@ def design_differences(found: Sequence[DesignDifference], a: str, b: str) -> Fig
             _finish(ax, measure, names)
         for ax in axes[len(measures) :]:
             ax.set_axis_off()
-        figure.suptitle(f"B − A, with A = {a} and B = {b}", fontsize=10)
+        figure.suptitle(f"B − A, with A = {a} and B = {b}; filled where the interval leaves out 0", fontsize=10)
         if len(groups) > 1:
             handles = [
                 Line2D([], [], color=category(number), marker="o", label=one) for number, one in enumerate(groups)

@@ -51,7 +51,16 @@ VALIDATION_COLUMNS = {
     "offset_deg": "offset (deg)",
 }
 VALIDATION_DIGITS = {"at (s of the tracker)": 1, "mean (deg)": 2, "max (deg)": 2, "offset (deg)": 2}
-UNITS = {"_deg_s": "deg/s", "_deg": "deg", "_ms": "ms"}
+RULES = {
+    "max_missing_share": "largest share of lost samples",
+    "max_out_of_frame_share": "largest share off the screen",
+    "impossible_speed_deg_s": "impossible speed (deg/s)",
+    "max_impossible_speed_count": "most steps of impossible speed",
+    "min_duration_ms": "shortest trial (ms)",
+    "max_rms_s2s_deg": "worst RMS-S2S (deg)",
+    "max_validation_deg": "worst validation (deg)",
+}
+LEAST_FIGURE_REM = 36
 MOST_VALIDATIONS, VALIDATION_COLUMNS_DRAWN = 6, 3
 DEFINITIONS = (
     "RMS-S2S is the root mean square of the steps from sample to sample. SD is the square root of the variances of x "
@@ -90,7 +99,7 @@ def quality_page(quality: Mapping[str, Any], title: str = "Data quality") -> str
             section("Trials", _rows(quality["trials"])),
             section(
                 "Rules",
-                facts({_rule(key): value for key, value in quality["thresholds"].items()}),
+                facts({RULES.get(key, key): _limit(value) for key, value in quality["thresholds"].items()}),
                 *([table(dropped)] if dropped else [paragraph("No trial was dropped.")]),
             ),
             section("Definitions", *(paragraph(text) for text in DEFINITIONS)),
@@ -104,12 +113,8 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> str:
     return table([{key: row.get(key) for key in known} for row in shown], DIGITS)
 
 
-def _rule(key: str) -> str:
-    """The name of a threshold with its unit in brackets."""
-    for suffix, unit in UNITS.items():
-        if key.endswith(suffix):
-            return f"{key.removesuffix(suffix).replace('_', ' ')} ({unit})"
-    return key.replace("_", " ")
+def _limit(value: Any) -> Any:
+    return "off" if value is None else value
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,7 +133,7 @@ def _figures(viewers: Sequence[Mapping[str, Any]]) -> list[str]:
         label: np.array([row[key] for row in viewers if row.get(key) is not None], dtype=float)
         for key, label in PLOTTED.items()
     }
-    drawn = {label: values for label, values in known.items() if len(values) > 1}
+    drawn = {label: values for label, values in known.items() if len(values) > 1 and values.any()}
     if not drawn:
         return []
     with style():
@@ -139,10 +144,18 @@ def _figures(viewers: Sequence[Mapping[str, Any]]) -> list[str]:
             ax.plot(shown, np.zeros(len(shown)), "o", alpha=0.55, markersize=7)
             ax.axvline(float(np.median(shown)), color="black", linewidth=1)
             ax.set_yticks([])
-            ax.set_xlim(left=0)
+            ax.set_xlim(0, 1.05 * float(shown.max()))  # the last dot whole
             ax.set_xlabel(label)
         png = png_bytes(made)
-    return ['<div style="max-width: 46rem">' + figure(png, "A dot per viewer; the line is the median.") + "</div>"]
+    return [_at_width(46, figure(png, "A dot per viewer; the line is the median."))]
+
+
+def _at_width(most_rem: int, figure_html: str) -> str:
+    """A figure that keeps its words readable: on a narrow screen it scrolls sideways."""
+    least_rem = min(most_rem, LEAST_FIGURE_REM)
+    return (
+        f'<div class="wide"><div style="min-width: {least_rem}rem; max-width: {most_rem}rem">{figure_html}</div></div>'
+    )
 
 
 def _validations(validations: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -159,7 +172,7 @@ def _validations(validations: Sequence[Mapping[str, Any]]) -> list[str]:
         drawn = with_targets[:MOST_VALIDATIONS]
         few = f" {len(drawn)} of {len(with_targets)} validations are drawn." if len(drawn) < len(with_targets) else ""
         caption = f"Targets (+) and gaze on them (dots), in px of the screen.{few}"
-        parts.append('<div style="max-width: 60rem">' + figure(_targets(drawn), caption) + "</div>")
+        parts.append(_at_width(20 * min(len(drawn), VALIDATION_COLUMNS_DRAWN), figure(_targets(drawn), caption)))
     return [section("Validations", *parts)]
 
 
@@ -167,14 +180,14 @@ def _targets(validations: Sequence[Mapping[str, Any]]) -> bytes:
     columns = min(len(validations), VALIDATION_COLUMNS_DRAWN)
     rows = -(-len(validations) // columns)
     with style():
-        made = new_figure(3.2 * columns, 2.6 * rows)
+        made = new_figure(3.2 * columns, 2.8 * rows)
         for number, one in enumerate(validations, start=1):
             ax = made.add_subplot(rows, columns, number)
             at = np.array([[point["x_px"], point["y_px"]] for point in one["points"]])
             off = np.array([[point["offset_x_px"], point["offset_y_px"]] for point in one["points"]])
             ax.plot(*at.T, "+", color="black", markersize=8)
             ax.plot(*(at + off).T, "o", alpha=0.7, markersize=4)
-            ax.set_title(f"{one['eye']} eye, mean {one['mean_deg']:.2f} deg", fontsize=8)
+            ax.set_title(f"{one['file']}\n{one['eye']} eye, mean {one['mean_deg']:.2f} deg", fontsize=8)
             ax.set_aspect("equal")
             ax.invert_yaxis()
         return png_bytes(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Annotated, Any, TypeVar
@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HTTPRequest
 
 from stdiffeye.generation.request import Request
+from stdiffeye.io.descriptions import describe, known_sets
 from stdiffeye.web import downloads, limits
 from stdiffeye.web.comparison_process import compare_apart
 from stdiffeye.web.form import request_form
@@ -165,6 +166,11 @@ def _add_results(app: FastAPI, state: AppState) -> None:
         return JSONResponse(await state.do(lambda report: compare_apart(result, upload, most, report), asker))
 
 
+def _in_words(styles: Iterable[str]) -> dict[str, str]:
+    """What the viewers of each style saw, where the data set is described."""
+    return {name: describe(name).in_words for name in styles if name in known_sets()}
+
+
 def _add_material(app: FastAPI, state: AppState) -> None:
     @app.get("/api/info", summary="The model, and what may be asked for")
     async def info() -> dict[str, Any]:
@@ -172,6 +178,7 @@ def _add_material(app: FastAPI, state: AppState) -> None:
         return {
             "model": models.default.name,
             "styles": list(models.default.styles),
+            "style_words": _in_words(models.default.styles),
             "can_search": models.can_search,
             "words": await asyncio.to_thread(lambda: models.targets),
             "recordings": list(suffixes()),

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { by, make, save } from "./dom.js";
 
 const SMALLEST_PX = 4, PAUSE_MS = 300, DESIGNS = ["A", "B"];
-const SHOWN = ["hit", "dwell_ms", "time_to_first_ms", "visits"], SHARES = ["hit", "dwell_share"];
+const SHOWN = ["hit", "dwell_ms", "time_to_first_ms", "visits"], SHARES = ["hit", "dwell_share"], WORDS = ["Picture", "Area", "Measure"];
 
 export class Areas {
   /** `stages` may hold areas; `jobs()` gives the gaze that each stage shows. */
@@ -137,7 +137,7 @@ function showAreas({ measures, rows, differences }, designs) {
   const shown = differences.filter((one) => SHOWN.includes(one.measure));
   by("area-differences").hidden = !shown.length;
   by("difference-table").replaceChildren(head(["Area", "Measure", "B − A", "more, or sooner"]), make("tbody", {}, ...shown.map((one) => make("tr", {},
-    make("th", { scope: "row" }, one.area), make("td", {}, measures[one.measure]), make("td", {}, cell(one.measure, one)), make("td", {}, one.winner === "–" ? "not decided" : one.winner)))));
+    make("th", { scope: "row" }, one.area), make("td", { className: "word" }, measures[one.measure]), make("td", {}, cell(one.measure, one)), make("td", {}, one.winner === "–" ? "not decided" : one.winner)))));
 }
 
-const head = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
+const head = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col", className: WORDS.includes(name) ? "word" : "" }, name))));

@@ -14,7 +14,7 @@ export function prepare(info, complain) {
   by("viewers").max = String(limits.samples);
   [by("seconds").min, by("seconds").max] = limits.seconds.map(String);
   [by("precision").min, by("precision").max] = limits.precision_deg.map(String);
-  for (const style of info.styles) by("style").add(new Option(style, style));
+  for (const style of info.styles) by("style").add(new Option(info.style_words[style] ? `${style}: ${info.style_words[style]}` : style, style));
   by("style").closest(".field").hidden = info.styles.length === 0;
   by("words").append(...info.words.map((word) => make("option", { value: word })));
   by("search").disabled = !info.can_search;
