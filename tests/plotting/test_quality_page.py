@@ -8,7 +8,7 @@ from stdiffeye.gaze.quality import QualityThresholds
 from stdiffeye.plotting.quality_page import RULES, quality_page
 
 OVERALL = {"trials": 2, "kept": 2, "missing_share": 0.0, "rms_s2s_deg": 0.02}
-THRESHOLDS = {name: None for name in RULES} | {"max_missing_share": 0.25}
+THRESHOLDS = dict.fromkeys(RULES) | {"max_missing_share": 0.25}
 
 
 def made(**changes: object) -> str:

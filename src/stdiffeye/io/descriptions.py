@@ -120,7 +120,7 @@ class Description:
     def in_words(self) -> str:
         """What viewers saw and for how long; "" where the description says neither."""
         seconds = f"{self.viewing_ms / 1000:g} s" if self.viewing_ms else ""
-        return ", ".join(part for part in (self.shows, seconds) if part)
+        return ", ".join(words for words in (self.shows, seconds) if words)
 
     @property
     def frame(self) -> Frame | None:
