@@ -16,6 +16,12 @@ export function prepare(info, complain) {
   [by("precision").min, by("precision").max] = limits.precision_deg.map(String);
   for (const style of info.styles) by("style").add(new Option(info.style_words[style] ? `${style}: ${info.style_words[style]}` : style, style));
   by("style").closest(".field").hidden = info.styles.length === 0;
+  const tell = () => {
+    const words = info.style_words[by("style").value];
+    by("style-hint").textContent = words ? `As its viewers looked: ${words}.` : "As viewers of this data set looked.";
+  };
+  by("style").addEventListener("change", tell);
+  tell();
   by("words").append(...info.words.map((word) => make("option", { value: word })));
   by("search").disabled = !info.can_search;
   by("no-search").hidden = info.can_search;
