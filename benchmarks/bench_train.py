@@ -9,7 +9,7 @@ other program ran.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +17,11 @@ import torch
 from torch.optim import AdamW
 
 from stdiffeye.model.conditions import Conditions
-from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage
+from stdiffeye.model.image import PHASES, TEXT_WIDTH
+from stdiffeye.model.tokens import token_mask
+from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage, StageBatch
 from stdiffeye.systems.presets import load_preset
-from stdiffeye.systems.scanpath_data import ScanpathTensors, token_mask
+from stdiffeye.systems.scanpath_data import ScanpathTensors
 from stdiffeye.systems.step_random import StepRandom
 from stdiffeye.training.arithmetic import keep_memory
 from stdiffeye.training.loop import Setting, train_step
@@ -55,32 +57,35 @@ def main() -> None:
 class Ready:
     """Batches that lie in memory."""
 
-    made: list[ScanpathTensors]
+    made: list[StageBatch]
 
-    def batch(self, number: int) -> ScanpathTensors:
+    def batch(self, number: int) -> StageBatch:
         return self.made[number % len(self.made)]
 
 
-def made_batch(part: ScanpathStage, stimuli: int, viewers: int) -> ScanpathTensors:
+def made_batch(part: ScanpathStage, stimuli: int, viewers: int) -> StageBatch:
     """Random trials of a usual length."""
     generator = torch.Generator().manual_seed(0)
     rows, config = stimuli * viewers, part.config
     cells = config.image.rows * config.image.columns
     length = torch.randint(*FIXATIONS, (rows,), generator=generator)
-    known = token_mask(length, part.max_fixations)[..., None].expand(-1, -1, 4)
-    conditions = Conditions(torch.ones(rows, dtype=torch.long), torch.full((rows,), 3.0), torch.zeros(rows), length)
-    return ScanpathTensors(
+    mask = token_mask(length, part.max_fixations)[..., None].expand(-1, -1, 4)
+    style, seconds = torch.ones(rows, dtype=torch.long), torch.full((rows,), 3.0)
+    conditions = Conditions(style, seconds, torch.zeros(rows), length, torch.zeros(rows, dtype=torch.bool))
+    scanpaths = ScanpathTensors(
         features=torch.rand(stimuli, cells, config.image.channels, generator=generator),
-        words=torch.zeros(stimuli, 512),
+        text_embedding=torch.zeros(stimuli, TEXT_WIDTH),
         style=torch.ones(stimuli, dtype=torch.long),
         density=torch.rand(stimuli, cells, generator=generator).softmax(-1),
+        phase_density=torch.zeros(stimuli, len(PHASES), cells),
         tokens=torch.randn(rows, part.max_fixations, 4, generator=generator),
-        known=known,
+        mask=mask,
         conditions=conditions,
     )
+    return StageBatch(scanpaths)
 
 
-def best_rates(ways: dict[str, Callable[[], object]], trials: int) -> dict[str, tuple[float, float]]:
+def best_rates(ways: Mapping[str, Callable[[], object]], trials: int) -> dict[str, tuple[float, float]]:
     """Trials per second of the clock and of the processor, of the best turn; ways take turns."""
     best = {name: (float("inf"), float("inf")) for name in ways}
     for turn in range(-1, TURNS):
@@ -94,7 +99,7 @@ def best_rates(ways: dict[str, Callable[[], object]], trials: int) -> dict[str, 
     return {name: (trials / clock, trials / cpu * cores) for name, (clock, cpu) in best.items()}
 
 
-def plain_step(part: ScanpathStage, optimiser: AdamW, batch: ScanpathTensors) -> None:
+def plain_step(part: ScanpathStage, optimiser: AdamW, batch: StageBatch) -> None:
     optimiser.zero_grad(set_to_none=True)
     loss = part.loss(batch, StepRandom(0, 0))["total"]
     loss.backward()
