@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from stdiffeye.benchmark.scaling import COMMANDS, CommandCost, exponent, marginal_s, measure, page, start_s
+from stdiffeye.benchmark import scaling
+from stdiffeye.benchmark.scaling import (
+    COMMANDS,
+    TIMES,
+    CommandCost,
+    exponent,
+    marginal_s,
+    measure,
+    page,
+    reproduce,
+    start_s,
+)
 from stdiffeye.errors import InputError
 
 SIZES = (4, 16, 64, 256)
@@ -46,4 +57,24 @@ def test_a_command_is_measured_in_a_process_of_its_own():
     assert cost.disk_megabytes > 0
     broken = replace(prepare, make=lambda folder, count: ["generate", "nothing.jpg"])
     with pytest.raises(InputError, match=r"generate nothing.jpg failed: .*there is no picture"):
-        measure(broken, (1,), quiet=True)
+        list(measure(broken, (1,), quiet=True))
+
+
+def test_what_was_broken_off_goes_on_where_it_was(tmp_path, monkeypatch):
+    out, measured = tmp_path / "scale.md", []
+
+    def cost_of(command, items):
+        if len(measured) == 6:
+            measured.append(None)
+            raise KeyboardInterrupt
+        measured.append((command.name, items))
+        return CommandCost(items, 3 + 0.1 * items, 100.0, 1.0)
+
+    monkeypatch.setattr(scaling, "_cost", cost_of)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(tmp_path, out, quiet=True)
+    assert not out.exists()
+    reproduce(tmp_path, out, quiet=True)
+    assert [name for name, _ in filter(None, measured)].count("features") == len(TIMES)
+    assert "| `evaluate` | 2,500, 10,000, 40,000, 160,000 pairs |" in out.read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [out]

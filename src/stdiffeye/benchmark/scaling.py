@@ -13,15 +13,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from stdiffeye.errors import InputError
-from stdiffeye.files import write_json, write_text
+from stdiffeye.files import read_json, write_json, write_text
 from stdiffeye.progress import track
 
 TIMES = (1, 4, 16, 64)
@@ -79,14 +79,26 @@ class CommandCost:
 
 
 def reproduce(data: Path, out: Path, quiet: bool = False) -> Path:
-    """Measure all commands and write the page `out`; `data` is not used."""
-    loads = [_load()]
-    rows = {}
+    """Measure all commands and write the page `out`; broken off, the same call goes on. `data` is not used."""
+    kept = Path(f"{out}.unfinished")
+    rows, loads = _known(kept)
     for command in COMMANDS:
-        rows[command.name] = measure(command, TIMES, quiet)
-        loads.append(_load())
+        costs = rows.setdefault(command.name, [])
+        for cost in measure(command, TIMES[len(costs) :], quiet):
+            costs.append(cost)
+            loads.append(_load())
+            write_json(
+                kept, {"rows": {name: [asdict(one) for one in some] for name, some in rows.items()}, "loads": loads}
+            )
     write_text(out, page(rows, sum(loads) / len(loads)))
+    kept.unlink()
     return out
+
+
+def _known(kept: Path) -> tuple[dict[str, list[CommandCost]], list[float]]:
+    """What an earlier call measured, and how many programs ran or waited then."""
+    known = read_json(kept) if kept.is_file() else {"rows": {}, "loads": []}
+    return {name: [CommandCost(**one) for one in costs] for name, costs in known["rows"].items()}, known["loads"]
 
 
 def _load() -> float:
@@ -94,11 +106,12 @@ def _load() -> float:
     return os.getloadavg()[2] if hasattr(os, "getloadavg") else math.nan
 
 
-def measure(command: ScaledCommand, times: Sequence[int] = TIMES, quiet: bool = False) -> list[CommandCost]:
+def measure(command: ScaledCommand, times: Sequence[int] = TIMES, quiet: bool = False) -> Iterator[CommandCost]:
     """Run a command at each size, in a process of its own."""
-    if command.compiled_from:
+    if command.compiled_from and times:
         _cost(command, command.base * command.compiled_from)
-    return [_cost(command, command.base * factor) for factor in track(times, f"measuring {command.name}", quiet=quiet)]
+    for factor in track(times, f"measuring {command.name}", quiet=quiet):
+        yield _cost(command, command.base * factor)
 
 
 def _cost(command: ScaledCommand, items: int) -> CommandCost:
