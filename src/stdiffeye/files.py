@@ -230,6 +230,14 @@ def read_json(path: str | Path) -> Any:
         raise InputError(f"{path} is not JSON: {error}") from None
 
 
+def read_fields(path: str | Path) -> dict[str, Any]:
+    """Read JSON that must be an object: fields with their values."""
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"{path} is damaged: expected fields in braces, found {type(value).__name__}")
+    return value
+
+
 def _umask() -> int:
     current = os.umask(0)
     os.umask(current)

@@ -221,3 +221,15 @@ def test_a_cluster_of_which_a_worker_is_killed_writes_the_bytes_of_one_machine(r
     assert len(killed) == 1  # while shards were left to do
     assert report.pictures == 5
     assert contents(tmp_path / "gaze") == whole
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [("[1, 2]", "generation.json is damaged: expected fields"), ('{"plan": 3}', "of another run"), ("{", "is not JSON")],
+)
+def test_a_damaged_report_is_one_sentence(run, pictures, tmp_path, damage, message):
+    out = tmp_path / "gaze"
+    out.mkdir()
+    (out / "generation.json").write_text(damage)
+    with pytest.raises(InputError, match=message):
+        generate_files(pictures, out, run, FEW, PLAIN, quiet=True)

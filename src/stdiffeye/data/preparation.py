@@ -36,7 +36,7 @@ from stdiffeye.data.store_manifest import (
     manifest_checksum,
 )
 from stdiffeye.errors import InputError
-from stdiffeye.files import disk_errors, read_json, reserved, write_json
+from stdiffeye.files import disk_errors, read_fields, read_json, reserved, write_json
 from stdiffeye.gaze import Frame, Trial
 from stdiffeye.gaze.quality import QualityReport
 from stdiffeye.io.descriptions import Description, describe_source, picture_path, require
@@ -127,7 +127,7 @@ def prepare(
     out = job.out
     if is_store(out) and not overwrite:
         earlier = plan | {"pictures_root": job.pictures and job.pictures.as_posix()}  # before roots were relative
-        if read_json(out / MANIFEST).get("plan_sha256") in (_digest(plan), _digest(earlier)):
+        if read_fields(out / MANIFEST).get("plan_sha256") in (_digest(plan), _digest(earlier)):
             _tidy(out)
             return Store.open(out)
         raise InputError(f"{out} is a store made otherwise: choose another --out, or say --overwrite to replace it")

@@ -11,7 +11,7 @@ from stdiffeye.data.shards import ShardReport, finished_shard
 from stdiffeye.data.store import Store
 from stdiffeye.data.store_manifest import is_store
 from stdiffeye.errors import InputError
-from stdiffeye.files import read_json, write_json
+from stdiffeye.files import read_fields, read_json, write_json
 from stdiffeye.work_shards import Shard
 
 COUNT = "shard-count.json"
@@ -65,9 +65,9 @@ def join_preparation(out: str | Path) -> Store:
     out, folder = Path(out), Path(f"{out}.partial")
     if is_store(out) or not (folder / COUNT).is_file():
         raise InputError(f"{out} has no shards to join: `stdiffeye prepare … --shard 1/8 --out {out}` makes them")
-    count = int(read_json(folder / COUNT)["count"])
+    count = int(read_fields(folder / COUNT)["count"])
     reports = [report for number in range(count) if (report := finished_shard(folder, number)) is not None]
     if len(reports) < count:
         raise InputError(f"{folder}: {count - len(reports)} of {count} blocks of trials are not there yet")
-    finish(folder, read_json(folder / PLAN), count, reduce(ShardReport.merge, reports), out)
+    finish(folder, read_fields(folder / PLAN), count, reduce(ShardReport.merge, reports), out)
     return Store.open(out)

@@ -19,7 +19,7 @@ from typing import Any
 
 from stdiffeye.checksums import file_sha256
 from stdiffeye.errors import InputError
-from stdiffeye.files import check_writable, read_json, write_json
+from stdiffeye.files import check_writable, read_fields, read_json, write_json
 from stdiffeye.generation.gaze_log import PictureGaze, read_log
 from stdiffeye.generation.request import OutputOptions
 from stdiffeye.generation.wanted import Wanted
@@ -37,6 +37,7 @@ PER_PICTURE = (
 BIDS = "bids"
 MADE = "files"
 BEST, LAST = "best.safetensors", "last.safetensors"
+REPORTED = {"pictures", "skipped", "skipped_count", "longest_s", "first", "files"}
 SKIPPED_SHOWN = 1000  # pictures without gaze that the report names
 
 
@@ -91,7 +92,7 @@ class RunFolder:
         known = out / UNFINISHED / PLAN
         if not known.is_file():
             raise InputError(f"{out} holds no shards to join: `stdiffeye generate … --shard 1/8` makes them")
-        return cls(out, read_json(known))
+        return cls(out, read_fields(known))
 
     def begin(self, overwrite: bool) -> None:
         """Make ready for writing, or refuse: a folder that cannot be written to, or that holds another run."""
@@ -118,8 +119,10 @@ class RunFolder:
         path = self.out / REPORT
         if not path.is_file():
             return None
-        report = read_json(path)
-        if report.get("plan") != self.plan or not all((self.out / name).exists() for name in report["files"]):
+        report = read_fields(path)
+        if report.get("plan") != self.plan or not REPORTED <= report.keys():
+            return None
+        if not all((self.out / name).exists() for name in report["files"]):
             return None
         first = None if report["first"] is None else tuple(report["first"])
         skipped = [(name, error) for name, error in report["skipped"]]

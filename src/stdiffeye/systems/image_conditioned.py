@@ -25,6 +25,11 @@ from stdiffeye.systems.history_factors import Situation
 from stdiffeye.systems.next_fixation import Histories, Shape, sampled_log_density
 
 
+def guided(output: Tensor, blank: Tensor, guidance: float) -> Tensor:
+    """What is due to the image, exaggerated or moderated: from the output for a blank image to that for the image."""
+    return blank + guidance * (output - blank)
+
+
 class ImageConditionedDenoiser(TrainableSystem):
     """A denoiser of gaze tokens, given an image, the task's words, viewing style and time."""
 

@@ -37,6 +37,7 @@ from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import Query, SamplingOptions
 from stdiffeye.systems.coarse_to_fine.representatives import CANDIDATES, select_representatives
 from stdiffeye.systems.cores import on_cores
+from stdiffeye.systems.image_conditioned import guided
 
 if TYPE_CHECKING:
     from stdiffeye.gaze.types import Floats
@@ -123,8 +124,8 @@ class ScanpathDenoiser:
         valid = token_mask(conditions.length, z.shape[1])
         output = self.stage.predict(z, now, context, self.image, valid, conditions)
         if self.blank is not None:
-            without = self.stage.predict(z, now, context, self.blank, valid, conditions)
-            output = without + self.guidance * (output - without)
+            blank = self.stage.predict(z, now, context, self.blank, valid, conditions)
+            output = guided(output, blank, self.guidance)
         return estimate_z0(output, z, alpha, sigma, PREDICTION)
 
 

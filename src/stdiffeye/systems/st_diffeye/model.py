@@ -36,7 +36,7 @@ from stdiffeye.model.tokens import (
 )
 from stdiffeye.model.unet import UNet
 from stdiffeye.systems.base import AS_CONFIGURED, BatchPlan, Query, SamplingOptions, Sources
-from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser
+from stdiffeye.systems.image_conditioned import ImageConditionedDenoiser, guided
 from stdiffeye.systems.next_fixation import Histories
 from stdiffeye.systems.noise_levels import NoiseLevel, NoiseLevels
 from stdiffeye.systems.st_diffeye.config import INDEX_WIDTH, STDiffEyeConfig
@@ -300,7 +300,7 @@ class STDiffEye(ImageConditionedDenoiser):
         def denoise(z: Tensor, step: int) -> Tensor:
             z, level = z.to(device), self.noise.at(schedule, step, len(z), device)
             outputs = [self.predict(z, level, each) for each in trials]
-            output = outputs[0] if len(outputs) == 1 else torch.lerp(outputs[1], outputs[0], options.guidance_or(1.0))
+            output = outputs[0] if len(outputs) == 1 else guided(*outputs, options.guidance_or(1.0))
             z0 = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.std)
             return trials[0].clamped(z0).cpu()
 
