@@ -225,7 +225,7 @@ def test_a_cluster_of_which_a_worker_is_killed_writes_the_bytes_of_one_machine(r
 
 @pytest.mark.parametrize(
     ("damage", "message"),
-    [("[1, 2]", "generation.json is damaged: expected fields"), ('{"plan": 3}', "of another run"), ("{", "is not JSON")],
+    [("[1, 2]", "is damaged: expected fields in braces"), ('{"plan": 3}', "of another run"), ("{", "is not JSON")],
 )
 def test_a_damaged_report_is_one_sentence(run, pictures, tmp_path, damage, message):
     out = tmp_path / "gaze"

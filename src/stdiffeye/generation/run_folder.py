@@ -120,7 +120,7 @@ class RunFolder:
         if not path.is_file():
             return None
         report = read_fields(path)
-        if report.get("plan") != self.plan or not REPORTED <= report.keys():
+        if report.get("plan") != self.plan or REPORTED - report.keys():
             return None
         if not all((self.out / name).exists() for name in report["files"]):
             return None
