@@ -26,7 +26,7 @@ class Budget:
     sets: tuple[str, ...] = ()
     """Data sets, as osie,doves; by default the experiment's own."""
     systems: tuple[str, ...] = ()
-    """likelihood: only these systems, as freeview,deepgaze3; by default all."""
+    """table1, modalities, likelihood: only these systems, as ours,joint; by default all."""
     models: tuple[str, ...] = ()
     """Where shipped models are scored: only these."""
     samples: int = 15
@@ -49,12 +49,12 @@ class Budget:
 
     @property
     def search_rates(self) -> tuple[float, ...]:
-        """The rates that are tried, none where there is no search.
+        """The rates that are tried, none where there is no search: a preset's own rate alone (1) leaves no choice.
 
         Others beyond the best follow while that is the highest or the lowest. Each is trained for a share of the
         minutes: in a tenth of a few minutes slow learners do not get far enough to tell a good rate from a useless one.
         """
-        return self.rates or ()
+        return () if self.rates in (None, (1.0,)) else self.rates or ()
 
 
 class Experiment(Protocol):

@@ -15,6 +15,7 @@ from stdiffeye.benchmark import Budget
 from stdiffeye.benchmark.systems_table import (
     BenchmarkEntry,
     encode_pictures,
+    judged_split,
     made,
     plan,
     stores_of,
@@ -80,7 +81,9 @@ def reproduce(data: Path, out: Path, budget: Budget, quiet: bool = False) -> Pat
 
 def chosen_entries(names: Sequence[str]) -> list[BenchmarkEntry]:
     """The shipped model, then the systems of `table1`; only those named, where any are."""
-    known = {SHIPPED: BenchmarkEntry(SHIPPED, "")} | {one.name: one for one in ENTRIES if not one.borrows}
+    known = {SHIPPED: BenchmarkEntry(SHIPPED, "")} | {
+        one.name: one for one in ENTRIES if not (one.borrows or one.seeks)
+    }
     by_word = {word: one for one in known.values() for word in (one.name, one.preset) if word}
     wrong = [name for name in names if name not in by_word]
     if wrong:
@@ -90,7 +93,7 @@ def chosen_entries(names: Sequence[str]) -> list[BenchmarkEntry]:
 
 def score(models: Mapping[str, Model], store: Store, quiet: bool = False) -> tuple[LikelihoodTable, dict[str, float]]:
     """The table, and each model's processor seconds for a picture and history."""
-    human = [trial for trial in store.trials("test") if trial.scanpath is not None]
+    human = [trial for trial in store.trials(judged_split(store)) if trial.scanpath is not None]
     clocks = {name: _Clock(densities_of(model)) for name, model in models.items()}
     table = likelihood(human, clocks, LikelihoodSettings(viewers=VIEWERS), quiet)
     return table, {name: clock.seconds / max(clock.histories, 1) for name, clock in clocks.items()}

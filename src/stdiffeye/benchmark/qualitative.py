@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from stdiffeye.benchmark import Budget
-from stdiffeye.benchmark.systems_table import BenchmarkEntry, gaze_of, made, stores_for
+from stdiffeye.benchmark.systems_table import BenchmarkEntry, gaze_of, judged_split, made, stores_for
 from stdiffeye.benchmark.table1 import ENTRIES, SETS
 from stdiffeye.data.store import Store
 from stdiffeye.files import write_text
@@ -57,7 +57,7 @@ def chosen_stimuli(human: Sequence[Trial], count: int = PICTURES) -> list[tuple[
 
 
 def _draw(store: Store, gaze: Mapping[str, Sequence[Trial]], path: Path, blank: bool) -> None:
-    human = [trial for trial in store.trials("test") if trial.scanpath is not None]
+    human = [trial for trial in store.trials(judged_split(store)) if trial.scanpath is not None]
     keys = chosen_stimuli(human)
     frames = {trial.name: trial.frame for trial in human}
     pictures: dict[str, Any] = {name: store.pictures.get(name) for name, _ in keys}

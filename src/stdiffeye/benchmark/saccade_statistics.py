@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stdiffeye.benchmark import Budget
-from stdiffeye.benchmark.systems_table import BenchmarkEntry, gaze_of, made, stores_for
+from stdiffeye.benchmark.systems_table import BenchmarkEntry, gaze_of, judged_split, made, stores_for
 from stdiffeye.benchmark.table1 import ENTRIES, SETS
 from stdiffeye.files import write_text
 from stdiffeye.plotting import distributions, save
@@ -37,7 +37,7 @@ def reproduce(
     gaze = gaze_of(entries, stores, budget, quiet)
     sections = [HEAD.format(**made(budget, stores))]
     for store in stores:
-        human = [trial for trial in store.trials("test") if trial.scanpath is not None]
+        human = [trial for trial in store.trials(judged_split(store)) if trial.scanpath is not None]
         found = saccades(compare(human, gaze[store.dataset], unit="px"))
         figure = out.with_name(f"{out.stem}-{store.dataset}.png")
         save(distributions(found), figure)

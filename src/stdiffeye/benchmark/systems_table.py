@@ -6,7 +6,7 @@ Everything is kept under `budget.work` (stores, features, runs, gaze), so that a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -16,10 +16,12 @@ from pathlib import Path
 
 from stdiffeye.benchmark import Budget
 from stdiffeye.benchmark.learning_rates import RateSearch, search_rates, was_searched
+from stdiffeye.benchmark.scoring import TEST_SPLITS, WITHIN
 from stdiffeye.data.preparation import prepare
 from stdiffeye.data.store import Store
 from stdiffeye.data.store_manifest import is_store
 from stdiffeye.encoders import features
+from stdiffeye.encoders.choose import located
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trial, extract
 from stdiffeye.generation.output import generate
@@ -30,12 +32,16 @@ from stdiffeye.io.scanpath_json import read_scanpaths
 from stdiffeye.metrics import Result, evaluate
 from stdiffeye.processes import workers
 from stdiffeye.progress import track
+from stdiffeye.statistics import search
 from stdiffeye.systems.presets import load_preset, parse_yaml
 from stdiffeye.systems.saliency_sampler import SaliencySampler
 from stdiffeye.training.run import RUN_FILE, train
+from stdiffeye.training.shipped import models_folder
 from stdiffeye.version import commit
 
 FOLDERS = {"coco-search18-tp": "coco_search18"}
+ENCODERS = {"coco-search18-tp": "efficientnet-lite0:search/encoder.safetensors"}
+"""Set → the encoder that all systems share on it, where that is not their presets' own."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,17 @@ class BenchmarkEntry:
     borrows: str = ""
     """Name of the entry whose trained density is drawn from, for the saliency sampler, which trains nothing."""
 
+    seeks: bool = False
+    """Whether it is made for searched objects: a set without them has no such row."""
+
+    def is_for(self, store: Store) -> bool:
+        """Whether the set has a row of it."""
+        return not self.seeks or store.dataset in ENCODERS
+
     def can_learn_from(self, store: Store) -> bool:
         """Whether there are samples where it needs them, or durations, without which a scanpath cannot be lifted."""
+        if not self.is_for(store):
+            return False
         return not self.lifts or bool(store.columns["has_trajectory"].any() or store.columns["has_durations"].any())
 
 
@@ -72,6 +87,8 @@ class BenchmarkResult:
     """BenchmarkEntry → preset and commit that its run recorded."""
     trajectories: Result | None = None
     """Systems that draw samples, both sides reduced to fixations by the same rule; None where there is no raw gaze."""
+    found: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """Where there is a target: people and systems → share that fixated it within `WITHIN` fixations."""
 
 
 def stores_of(data: Path, sets: Sequence[str], work: Path, quiet: bool) -> dict[str, Store]:
@@ -108,11 +125,11 @@ def stores_for(
 def score_entries(
     entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool = False
 ) -> BenchmarkResult:
-    """Train what is missing, generate for the test split, evaluate by all protocols, and test every two systems."""
+    """Train what is missing, generate for the judged split, evaluate by all protocols, and test every two systems."""
     gaze = gaze_of(entries, [store], budget, quiet)[store.dataset]
-    absent = tuple(one.name for one in entries if not one.can_learn_from(store))
-    entries = [one for one in entries if one.name not in absent]
-    human = [trial for trial in store.trials("test") if trial.scanpath is not None]
+    absent = tuple(one.name for one in entries if one.is_for(store) and not one.can_learn_from(store))
+    entries = [one for one in entries if one.can_learn_from(store)]
+    human = [trial for trial in store.trials(judged_split(store)) if trial.scanpath is not None]
     searches = {one.name: rates_folder(one, budget) for one in entries if not one.borrows}
     rates = {name: RateSearch.read(folder) for name, folder in searches.items() if was_searched(folder)}
     minutes = {one.name: 0.0 if one.borrows else budget.minutes for one in entries}
@@ -127,7 +144,26 @@ def score_entries(
         evaluate(human, gaze, protocols=("crps",), estimator="fair", compare=True),
         {one.name: trained_by(run_folder(one, store, budget)) for one in entries if not one.borrows},
         trajectories,
+        targets_found(human, gaze),
     )
+
+
+def judged_split(store: Store) -> str:
+    """The test split, or what stands for it where that is not public."""
+    return TEST_SPLITS.get(store.dataset, "test")
+
+
+def is_judged_on_test(store: Store) -> bool:
+    """Whether the validation split is free to choose rates and weights by."""
+    return judged_split(store) == "test"
+
+
+def targets_found(human: Sequence[Trial], gaze: Mapping[str, Sequence[Trial]]) -> dict[str, tuple[float, ...]]:
+    """Share of the trials of people and of each system that fixated the target soon; nothing without targets."""
+    if not any(trial.target_box_px for trial in human):
+        return {}
+    sides = search.compare(human, gaze, max_fixations=max(WITHIN), average="trial")
+    return {side: tuple(float(one.probability[n]) for n in WITHIN) for side, one in sides.items()}
 
 
 def score_sets(
@@ -183,12 +219,32 @@ def _entries(entries: Sequence[BenchmarkEntry], stores: Sequence[Store], budget:
 
 def encode_pictures(entries: Sequence[BenchmarkEntry], store: Store, budget: Budget, quiet: bool) -> None:
     """Look at all pictures beforehand, or the first who trains would pay for the others."""
-    for encoder in dict.fromkeys(load_preset(one.preset, one.changes).encoder for one in entries):
-        features(list(store.pictures.values()), encoder, budget.work / "features", flips=True, quiet=quiet)
+    for encoder in dict.fromkeys(load_preset(one.preset, changes_on(one, store)).encoder for one in entries):
+        features(
+            list(store.pictures.values()),
+            located(encoder, models_folder()),
+            budget.work / "features",
+            flips=True,
+            quiet=quiet,
+        )
+
+
+def changes_on(one: BenchmarkEntry, store: Store) -> list[str]:
+    """What an entry changes in its preset on this set.
+
+    Where the validation split is judged, it may not choose the weights that are kept: the last ones count.
+    """
+    stage = next(iter(load_preset(one.preset).stages))
+    changes = [*one.changes]
+    if store.dataset in ENCODERS:
+        changes.append(f"encoder={ENCODERS[store.dataset]}")
+    if not is_judged_on_test(store):
+        changes.append(f"train.{stage}.validate_stimuli=0")
+    return changes
 
 
 def enter(one: BenchmarkEntry, lender: BenchmarkEntry | None, path: Path, budget: Budget, quiet: bool = False) -> None:
-    """Train one entry on a store where that is missing, and write its gaze for the test split."""
+    """Train one entry on a store where that is missing, and write its gaze for the judged split."""
     store = Store.open(path)
     run = run_folder(one, store, budget)
     if (run / SCANPATHS).is_file():
@@ -197,23 +253,24 @@ def enter(one: BenchmarkEntry, lender: BenchmarkEntry | None, path: Path, budget
     if lender is not None:
         model = Model(model.config, {"scanpath": SaliencySampler(model.first)}, one.name)
     scanpaths = OutputOptions(trajectories=False, plots=False)
-    generate(store.path, run, model, Request(samples=budget.samples), scanpaths, "test", quiet=quiet)
+    generate(store.path, run, model, Request(samples=budget.samples), scanpaths, judged_split(store), quiet=quiet)
 
 
 def run_folder(one: BenchmarkEntry, store: Store, budget: Budget) -> Path:
     """Where a run lies: a system has one run for a set and a budget, whatever table it is a row of."""
-    return budget.work / "runs" / f"{store.dataset}-{_label(one, budget)}"
+    searched = bool(budget.search_rates) and is_judged_on_test(store)
+    return budget.work / "runs" / f"{store.dataset}-{_label(one, budget, searched)}"
 
 
 def rates_folder(one: BenchmarkEntry, budget: Budget) -> Path:
     """Where the search for a system's learning rate lies; it is made on the first set and holds for all."""
-    return budget.work / "rates" / _label(one, budget)
+    return budget.work / "rates" / _label(one, budget, bool(budget.search_rates))
 
 
-def _label(one: BenchmarkEntry, budget: Budget) -> str:
+def _label(one: BenchmarkEntry, budget: Budget, searched: bool) -> str:
     """Other presets, changes and budgets are other runs; so are those at the presets' own learning rates."""
     words = [one.preset, f"{budget.minutes:g}min"]
-    if not budget.search_rates:
+    if not searched:
         words.append("own-rate")
     if one.changes:
         words.append(hashlib.sha256(" ".join(one.changes).encode()).hexdigest()[:8])
@@ -224,12 +281,14 @@ def _label(one: BenchmarkEntry, budget: Budget) -> str:
 
 def plan(entries: Sequence[BenchmarkEntry], sets: Sequence[str], budget: Budget) -> str:
     """What a benchmark would do and cost, in words."""
-    rows = [f"{name}: {', '.join(one.name for one in entries)}" for name in sets]
-    systems = sum(not one.borrows for one in entries)
-    trained = systems * len(sets)
+    of_set = {name: [one for one in entries if not one.seeks or name in ENCODERS] for name in sets}
+    rows = [f"{name}: {', '.join(one.name for one in some)}" for name, some in of_set.items()]
+    searched = [one for name, some in of_set.items() if name not in TEST_SPLITS for one in some if not one.borrows]
+    systems = len({one.name for one in searched})
+    trained = sum(not one.borrows for some in of_set.values() for one in some)
     total = budget.minutes * trained
     rows.append(f"{total:g} processor minutes of training ({budget.minutes:g} for each of {trained} runs)")
-    if budget.search_rates:
+    if budget.search_rates and systems:
         each = budget.minutes * budget.search_share
         tries = len(budget.search_rates) * systems
         rows.append(
@@ -248,12 +307,13 @@ def made(budget: Budget, stores: Sequence[Store]) -> dict[str, str | float]:
         "samples": budget.samples,
         "day": date.today().isoformat(),
         "commit": commit(),
-        "search": _search(budget),
+        "search": _search(budget, stores),
+        "split": ", ".join(dict.fromkeys(judged_split(store) for store in stores)),
     }
 
 
-def _search(budget: Budget) -> str:
-    if not budget.search_rates:
+def _search(budget: Budget, stores: Sequence[Store]) -> str:
+    if not budget.search_rates or not any(map(is_judged_on_test, stores)):
         return "Learning rates are the presets' own."
     each = budget.minutes * budget.search_share
     return (
@@ -281,7 +341,7 @@ def trained_model(one: BenchmarkEntry, store: Store, budget: Budget, quiet: bool
         return _train(one, store, folder, minutes, changes, budget.work / "features", quiet)
 
     changes: list[str] = []
-    if budget.search_rates:
+    if budget.search_rates and is_judged_on_test(store):
         found = search_rates(one.preset, one.changes, store.dataset, rates_folder(one, budget), budget, train_into)
         changes = [found.change]
     return train_into(run_folder(one, store, budget), budget.minutes, changes)
@@ -295,11 +355,11 @@ def _train(
         one.preset,
         [store.path],
         run,
-        changes=[*one.changes, *(["stages.gaze.lift=true"] if lift else []), *changes],
+        changes=[*changes_on(one, store), *(["stages.gaze.lift=true"] if lift else []), *changes],
         resume=(run / RUN_FILE).is_file(),
         minutes=minutes,
         cpu_time=True,
         cache=cache,
-        only="scanpath" if one.preset == "coarse-to-fine" else None,
+        only="scanpath" if load_preset(one.preset).system == "coarse-to-fine" else None,
         quiet=quiet,
     )

@@ -25,7 +25,16 @@ from stdiffeye.benchmark.paper_tables import (
     markdown,
     to_csv,
 )
-from stdiffeye.benchmark.systems_table import BenchmarkEntry, BenchmarkResult, made, score_sets, stores_for
+from stdiffeye.benchmark.printed_rows import SET, beside_paper
+from stdiffeye.benchmark.scoring import TEST_SPLITS, WITHIN
+from stdiffeye.benchmark.systems_table import (
+    BenchmarkEntry,
+    BenchmarkResult,
+    made,
+    score_sets,
+    stores_for,
+)
+from stdiffeye.errors import InputError
 from stdiffeye.files import write_text
 from stdiffeye.metrics import PROTOCOLS, Result
 from stdiffeye.metrics.spec import METRICS
@@ -44,6 +53,7 @@ ENTRIES = (
     BenchmarkEntry("trajectory only", "joint-trajectory-small", lifts=True),
     BenchmarkEntry("joint", "joint-small", lifts=True),
     BenchmarkEntry(OURS, "coarse-to-fine"),
+    BenchmarkEntry("ours, search", "search", ("start_from=''", "stages.scanpath.guidance=1.0"), seeks=True),
     BenchmarkEntry("saliency sampler", "coarse-to-fine", borrows=OURS),
 )
 
@@ -51,11 +61,12 @@ HEAD = """# Every system, on the same data: {sets}
 
 Made by `stdiffeye reproduce table1 --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}. Every system was
 trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features.
-Each generated {samples} independent scanpaths for each picture of the test split. {search}
+Each generated {samples} independent scanpaths for each picture of the {split} split. {search}
 Systems that generate trajectories (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a
 set has no raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that
 learns on a CPU ([what differs](../paper-and-code.md#scandiff-and-diffeye-as-presets)); *ours* is the scanpath stage of
-`coarse-to-fine`; the saliency sampler samples its density head, in random order.
+`coarse-to-fine`; the saliency sampler samples its density head, in random order. *ours, search* is the form of the
+recipe `search`, from nothing: object maps and a density for each phase of viewing. Only sets with targets have it.
 These are our data and our budget, not the paper's: a system that is behind here may be ahead with days of a GPU.
 """
 
@@ -63,6 +74,10 @@ LEADING = """Independent samples and fair CRPS lead. Gap closed is the mean over
 pictures. Where that is 40 points wide or wider, it is not decidable here, and the differences from people below stand
 for themselves."""
 VERDICTS = {True: "better than", False: "worse than", None: "not decidedly better or worse than"}
+ON_VALIDATION = """{sets}: the test split is not public, so systems are judged on the validation split. No rate and no
+checkpoint was chosen on it: rates are the presets' own, and the last weights count. Its encoder is that of the shipped
+`search`, tuned on the train split; which checkpoint of the encoder was kept was chosen on validation."""
+SEARCHED = """Share of trials whose target was fixated within so many fixations after the first one, over all trials."""
 UNTEACHABLE = "absent, because there are neither samples nor durations, without which scanpaths cannot be lifted"
 UNLISTED = "Systems that are not listed kept the rate of their preset."
 
@@ -77,6 +92,7 @@ def reproduce(
     head: str = HEAD,
 ) -> Path:
     """Train, generate, evaluate; write the page `out`, and beside it the tables as LaTeX and CSV."""
+    entries = chosen(entries, budget.systems)
     stores = stores_for(entries, usual, data, budget, quiet)
     if not stores:
         return out
@@ -84,8 +100,17 @@ def reproduce(
     blocks = blocks_of(results)
     write_text(out.with_suffix(".csv"), to_csv(blocks))
     write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
-    write_text(out, page(head.format(**made(budget, stores)), results, blocks))
+    write_text(out, page(head.format(**made(budget, stores)), results, blocks, budget.minutes))
     return out
+
+
+def chosen(entries: Sequence[BenchmarkEntry], names: Sequence[str]) -> list[BenchmarkEntry]:
+    """The rows named, or all of them."""
+    known = [one.name for one in entries]
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise InputError(f"there is no system {wrong[0]!r}: choose of {', '.join(known)}")
+    return [one for one in entries if not names or one.name in names]
 
 
 def blocks_of(results: Sequence[BenchmarkResult]) -> list[TableBlock]:
@@ -98,11 +123,18 @@ def blocks_of(results: Sequence[BenchmarkResult]) -> list[TableBlock]:
     return blocks
 
 
-def page(head: str, results: Sequence[BenchmarkResult], blocks: Sequence[TableBlock]) -> str:
+def page(head: str, results: Sequence[BenchmarkResult], blocks: Sequence[TableBlock], minutes: float) -> str:
     """The page of the docs."""
     leading = [TableBlock(one.dataset, "Scanpath", one.fair) for one in results if one.fair is not None]
-    sections = [head, LEADING, gap_table(leading), "## Beside people", difference_table(leading)]
+    on_validation = ", ".join(one.dataset for one in results if one.dataset in TEST_SPLITS)
+    sections = [head, *([ON_VALIDATION.format(sets=on_validation)] if on_validation else [])]
+    sections += [LEADING, gap_table(leading), "## Beside people", difference_table(leading)]
     sections += ["## What it says", findings(results)]
+    for one in results:
+        if one.found:
+            sections += [f"## Targets found: {one.dataset}", SEARCHED, found_table(one)]
+        if one.dataset == SET:
+            sections += ["## Beside the paper's Table 1, COCO-TP", beside_paper(one.result, minutes)]
     for protocol in PROTOCOLS:
         sections += [f"## {TITLES[protocol]}", markdown(blocks, protocol)]
     if results[0].rates:
@@ -113,6 +145,15 @@ def page(head: str, results: Sequence[BenchmarkResult], blocks: Sequence[TableBl
     notes += [f"* {one.dataset}: {', '.join(one.absent)}: {UNTEACHABLE}" for one in results if one.absent]
     sections += ["## Notes", "\n".join(notes)] if notes else []
     return "\n\n".join(sections) + "\n"
+
+
+def found_table(one: BenchmarkResult) -> str:
+    """People and systems by how soon they fixate the target."""
+    heads = ["", *(f"within {n}" for n in WITHIN)]
+    lines = [heads, ["---", *["---:"] * len(WITHIN)]]
+    for side, shares in one.found.items():
+        lines.append(["*people*" if side == "human" else side, *(f"{100 * share:.0f} %" for share in shares)])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def findings(results: Sequence[BenchmarkResult]) -> str:

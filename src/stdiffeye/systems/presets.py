@@ -78,6 +78,7 @@ class TrainConfig:
     checkpoint_every: int = 200
     validate_every: int = 1000
     validate_stimuli: int = 20
+    """Pictures that a validation takes; 0 for none, and the last weights are the ones that count."""
     validate_samples: int = 15
     seed: int = 0
 

@@ -31,8 +31,10 @@ def validator(
 ) -> Callable[[TrainableSystem], dict[str, float]] | None:
     """What judges a system: the gap closed by the scanpaths it generates, or its loss where it generates none.
 
-    None when the stores have no validation split, or next to nothing in it.
+    None when the stores have no validation split, or next to nothing in it, or `validate_stimuli` is 0.
     """
+    if config.validate_stimuli == 0:
+        return None
     stores = [store for store in sources.stores if SPLIT in store.words["split"]]
     if system.generates_scanpaths:
         stores = [store for store in stores if store.ordered and len(_judged_on(system, store)) >= FEWEST_STIMULI]
