@@ -53,7 +53,7 @@ ENTRIES = (
     BenchmarkEntry("trajectory only", "joint-trajectory-small", lifts=True),
     BenchmarkEntry("joint", "joint-small", lifts=True),
     BenchmarkEntry(OURS, "coarse-to-fine"),
-    BenchmarkEntry("ours, search", "search", ("start_from=''", "stages.scanpath.guidance=1.0"), seeks=True),
+    BenchmarkEntry("ours (search)", "search", ("start_from=''", "stages.scanpath.guidance=1.0"), seeks=True),
     BenchmarkEntry("saliency sampler", "coarse-to-fine", borrows=OURS),
 )
 
@@ -65,7 +65,7 @@ Each generated {samples} independent scanpaths for each picture of the {split} s
 Systems that generate trajectories (DiffEye, trajectory only, joint) are reduced to fixations by Judd's rule; where a
 set has no raw samples they learn from lifted (synthesised) ones. ScanDiff and DiffEye are their forms at a size that
 learns on a CPU ([what differs](../paper-and-code.md#scandiff-and-diffeye-as-presets)); *ours* is the scanpath stage of
-`coarse-to-fine`; the saliency sampler samples its density head, in random order. *ours, search* is the form of the
+`coarse-to-fine`; the saliency sampler samples its density head, in random order. *ours (search)* is the form of the
 recipe `search`, from nothing: object maps and a density for each phase of viewing. Only sets with targets have it.
 These are our data and our budget, not the paper's: a system that is behind here may be ahead with days of a GPU.
 """
