@@ -7,7 +7,7 @@ import pytest
 import torch
 from tiny import DENOISER, PICTURE, TOKENS, path_of, recordings, scanpaths, sources
 
-from stdiffeye.benchmark.ablations import ENTRIES, LATENT_BASE
+from stdiffeye.benchmark.ablations import ENTRIES
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.systems.base import BatchPlan, SamplingOptions
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
@@ -149,11 +149,21 @@ def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
         assert np.abs(gaze.rho[:n] - store.rho(number)[:n]).mean() < 0.1
 
 
-def test_the_ablations_latent_tokens_can_learn(traces):
+SAMPLES_ROWS = [row for row in ENTRIES if row.lifts]
+SCANPATH_ROWS = [row for row in ENTRIES if not row.lifts]
+
+
+def of_row(row) -> STDiffEye:
+    """The system of a row of Table 2, small, with everything that makes it this row."""
     torch.manual_seed(0)
-    row = next(entry for entry in ENTRIES if entry.name == LATENT_BASE)
     config = load_preset(row.preset, list(row.changes)).stages["gaze"]
-    part = STDiffEye(overlay(config, {"image": PICTURE, "denoiser": DENOISER, "latent": 32, "patch": 8}, "t"))
+    small = {"image": PICTURE, "denoiser": DENOISER, "latent": 32, "image_dropout": 0.0}
+    return STDiffEye(overlay(config, small | ({"patch": 8} if row.lifts else {}), "t"))
+
+
+@pytest.mark.parametrize("row", SAMPLES_ROWS, ids=lambda row: row.name)
+def test_every_row_of_table_2_that_draws_samples_can_learn(row, traces):
+    part = of_row(row)
     learn(part, traces, 700, 5e-3, viewers=4)
     store = traces.stores[0]
     for number, query in enumerate(queries(traces)):
@@ -161,6 +171,13 @@ def test_the_ablations_latent_tokens_can_learn(traces):
         xy_px = gaze.xy * query.frame.size_px
         assert distance_px(xy_px, store[number].trajectory.xy_px) < NEAR_PX
         assert distance_px(xy_px, store[1 - number].trajectory.xy_px) > FAR_PX
+
+
+@pytest.mark.parametrize("row", SCANPATH_ROWS, ids=lambda row: row.name)
+def test_every_row_of_table_2_that_draws_scanpaths_can_learn(row, paths):
+    part = of_row(row)
+    learn(part, paths, 400, 5e-3, viewers=4)
+    assert_scanpaths_are_reproduced(part, paths)
 
 
 def test_the_fine_half_learns_a_recording_by_heart(traces):

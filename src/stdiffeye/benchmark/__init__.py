@@ -95,8 +95,12 @@ EXPERIMENTS: dict[str, ExperimentEntry] = {
         "every system by the likelihood of each next fixation", "docs/results/likelihood-osie.md"
     ),
     "ablations": ExperimentEntry("modality, index interpolation, injection, encoding", "docs/results/ablations.md"),
+    "paper-scale": ExperimentEntry(
+        "people of COCO-Search18 against what the paper's numbers imply", "docs/results/paper-scale.md"
+    ),
     "statistics": ExperimentEntry("amplitude, direction and angle of saccades", "docs/results/statistics.md"),
     "qualitative": ExperimentEntry("people and systems side by side", "docs/results/qualitative.md"),
+    "kept": ExperimentEntry("tables of earlier runs, from their numbers", "docs/results/table1.md", needs_data=False),
     "scaling": ExperimentEntry("time and memory as the work grows", "docs/explanation/scale.md", needs_data=False),
 }
 
@@ -160,12 +164,13 @@ def reproduce(
 
 def _experiment(name: str) -> Experiment | None:
     """The module of an experiment that trains nothing; None for those that train."""
-    from stdiffeye.benchmark import datasets, extractors, figure3, lifting_constants, scaling
+    from stdiffeye.benchmark import datasets, extractors, figure3, kept_tables, lifting_constants, scaling
 
     modules: dict[str, Experiment] = {
         "datasets": datasets,
         "extractors": extractors,
         "figure3": figure3,
+        "kept": kept_tables,
         "lifting-constants": lifting_constants,
         "scaling": scaling,
     }
@@ -177,6 +182,7 @@ def _training_experiment(name: str) -> TrainingExperiment:
         ablations,
         likelihood_table,
         modalities,
+        paper_scale,
         path_code_fit,
         proper_metrics,
         qualitative,
@@ -191,6 +197,7 @@ def _training_experiment(name: str) -> TrainingExperiment:
         "likelihood": likelihood_table,
         "modalities": modalities,
         "models": shipped_models,
+        "paper-scale": paper_scale,
         "path-code": path_code_fit,
         "proper": proper_metrics,
         "qualitative": qualitative,

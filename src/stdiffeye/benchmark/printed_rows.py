@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from stdiffeye.metrics import Result
+from stdiffeye.metrics.references import REFERENCES
 from stdiffeye.metrics.spec import METRICS
 from stdiffeye.metrics.tables import ABSENT, DECIMALS
 
@@ -69,15 +70,19 @@ systems' means. Here are the range that the paper's appendix implies, and people
 
 def beside_paper(result: Result, minutes: float) -> str:
     """The paper's rows, ours, what differs, and the check of scale. `result` has CRPS as printed, and the means."""
-    ours = [name for name in result.systems if name not in ("shuffled", "centre")]
+    ours = {name: name for name in result.systems if name not in REFERENCES} | {"human": "people"}
+    text = TEXT.format(pictures=len(result.stimuli), minutes=minutes, faults=FAULTS)
+    return "\n\n".join([text, rows_beside(result, ours), scale_check(result)])
+
+
+def rows_beside(result: Result, ours: Mapping[str, str]) -> str:
+    """The paper's rows, then those of ours that are named, by what they are called on the page."""
     heads = ["method", *(METRICS[metric].title + METRICS[metric].arrow for metric in PRINTED_METRICS)]
     lines = [heads, ["---", *["---:"] * len(PRINTED_METRICS)]]
     lines += [[f"paper: {name}", *map(_number, row)] for name, row in CRPS.items()]
-    for name in ours:
-        shown = "people" if name == "human" else name
+    for name, shown in ours.items():
         lines.append([shown, *(_number(_value(result, name, "crps", metric)) for metric in PRINTED_METRICS)])
-    text = TEXT.format(pictures=len(result.stimuli), minutes=minutes, faults=FAULTS)
-    return "\n\n".join([text, _table(lines), scale_check(result)])
+    return _table(lines)
 
 
 def scale_check(result: Result) -> str:
@@ -92,15 +97,15 @@ def scale_check(result: Result) -> str:
         elif low - margin <= here <= high + margin:
             verdict = "agrees"
         else:
-            verdict = f"does not agree: {here / (low if here < low else high):.2f} of the nearer end"
+            verdict = f"does not agree: {here / (low if here < low else high):.2f} times the nearer end"
             off.append(METRICS[metric].title)
         title = METRICS[metric].title
         lines.append([title, f"{_number(low)} to {_number(high)}", _number(here), verdict])
     said = "All metrics agree."
     if off:
         said = (
-            f"{', '.join(off)} do not agree: there the paper's pictures, people or units are other than ours, and "
-            "values may not be held against each other across the two. Orders within each may."
+            f"{', '.join(off)} do not agree: there the paper's pictures, people or units are other than ours. Values "
+            "of these may not be held against each other across the two; orders within each may."
         )
     return SCALE.format(near=NEAR, table=_table(lines), verdict=said)
 

@@ -160,6 +160,8 @@ def is_judged_on_test(store: Store) -> bool:
 
 def targets_found(human: Sequence[Trial], gaze: Mapping[str, Sequence[Trial]]) -> dict[str, tuple[float, ...]]:
     """Share of the trials of people and of each system that fixated the target soon; nothing without targets."""
+    judged = {trial.key for trials in gaze.values() for trial in trials}
+    human = [trial for trial in human if trial.key in judged]
     if not any(trial.target_box_px for trial in human):
         return {}
     sides = search.compare(human, gaze, max_fixations=max(WITHIN), average="trial")
