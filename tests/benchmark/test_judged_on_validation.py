@@ -124,6 +124,13 @@ def test_a_preset_s_own_rate_alone_is_no_search():
     assert Budget(rates=(3.0,)).search_rates == (3.0,)
 
 
+def test_a_page_of_some_rows_says_so(data, budget, written, tmp_path):
+    own = replace(budget, systems=("HAT",))
+    text = table1.reproduce(data, tmp_path / "t.md", own, quiet=True, entries=ROWS).read_text()
+    assert "only these were asked for (`--systems`): HAT." in text
+    assert "| ours (search) | " not in text
+
+
 def test_only_known_rows_can_be_named(data, budget):
     with pytest.raises(InputError, match="there is no system 'nobody': choose of HAT"):
         table1.reproduce(data, Path("x.md"), replace(budget, systems=("nobody",)), quiet=True, entries=ROWS)

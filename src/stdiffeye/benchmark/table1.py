@@ -78,6 +78,9 @@ ON_VALIDATION = """{sets}: the test split is not public, so systems are judged o
 checkpoint was chosen on it: rates are the presets' own, and the last weights count. Its encoder is that of the shipped
 `search`, tuned on the train split; which checkpoint of the encoder was kept was chosen on validation."""
 SEARCHED = """Share of trials whose target was fixated within so many fixations after the first one, over all trials."""
+ONLY = """
+Of the systems only these were asked for (`--systems`): {systems}.
+"""
 UNTEACHABLE = "absent, because there are neither samples nor durations, without which scanpaths cannot be lifted"
 UNLISTED = "Systems that are not listed kept the rate of their preset."
 
@@ -98,6 +101,8 @@ def reproduce(
         return out
     results = score_sets(entries, stores, budget, quiet)
     blocks = blocks_of(results)
+    if budget.systems:
+        head += ONLY.format(systems=", ".join(one.name for one in entries))
     write_text(out.with_suffix(".csv"), to_csv(blocks))
     write_text(out.with_suffix(".tex"), "\n".join(latex(blocks, protocol) for protocol in PROTOCOLS))
     write_text(out, page(head.format(**made(budget, stores)), results, blocks, budget.minutes))
