@@ -196,13 +196,17 @@ def test_without_durations_scanpaths_pass_through_files(data, budget, written):
 
 
 def test_raw_gaze_adds_a_trajectory_block_and_ablations_answer_claims(data, budget, tmp_path):
-    rows = tuple(tiny(one) for one in ablations.ENTRIES if one.name in (ablations.BASE, "embedding-space"))
+    wanted = (ablations.BASE, "embedding-space", f"{ablations.BASE} (seed 1)")
+    rows = tuple(tiny(one) for one in ablations.ENTRIES if one.name in wanted)
     own = replace(budget, sets=("doves",), rates=())
     page = ablations.reproduce(data, tmp_path / "ablations.md", own, quiet=True, entries=rows)
     text = page.read_text()
     assert "| a raw channel beats an embedding | " in text
     assert "points)" in text
     assert "| joint is better than scanpath only | — |" in text
+    again = next(line for line in text.split("## Another seed")[1].splitlines() if line.startswith("| full model |"))
+    assert again.endswith(" points |")
+    assert "+0 points" not in again  # another seed is another training
     store = stores_of(data, ("doves",), own.work, quiet=True)["doves"]
     result = score_entries(rows, store, own, quiet=True)
     assert [block.comparison for block in table1.blocks_of([result])] == ["Scanpath", "Trajectory"]

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stdiffeye.benchmark.ablations import ENTRIES as ABLATIONS
 from stdiffeye.benchmark.ablations import LATENT
+from stdiffeye.benchmark.ablations import ROWS as ABLATIONS
 from stdiffeye.benchmark.paper_tables import TITLES, TableBlock, latex, markdown
 from stdiffeye.benchmark.protocol_orders import SAMPLES, fair_crps
 from stdiffeye.benchmark.table1 import mean_ranks, rank_agreement
