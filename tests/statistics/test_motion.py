@@ -55,6 +55,22 @@ def test_the_distance_to_itself_is_zero_and_grows_with_noise_and_speed() -> None
     assert noisy.distance_to(human)["saccade_amplitude"] < 0.2
 
 
+def test_a_bent_saccade_and_a_fixation_that_moves_are_counted() -> None:
+    straight, bent = jump(200, 0.1), jump(200, 0.1)
+    assert bent.trajectory is not None
+    xy = bent.trajectory.xy_px.copy()
+    xy[120:131, 1] += 0.3 * 200 * np.sin(np.pi * np.linspace(0, 1, 11))  # leaves the line by .3 of its length
+    xy[:120, 0] -= np.linspace(50, 0, 120)  # 1.25 degrees of drift
+    curved = Trial("p", "2", trajectory=Trajectory(xy, 240, FRAME))
+    plain, odd = kinematics([straight]), kinematics([curved])
+    assert plain.rates() == {"bent saccades": 0.0, "fixations that move": 0.0}
+    assert plain.saccade_bend == pytest.approx([0], abs=0.01)
+    assert odd.saccade_bend == pytest.approx([0.3], abs=0.05)
+    assert odd.rates() == {"bent saccades": 1.0, "fixations that move": 0.5}
+    assert odd.distance_to(plain)["bent_saccades_excess"] == 1.0
+    assert odd.distance_to(plain)["moving_fixations_excess"] == 0.5
+
+
 def test_samples_outside_the_frame_are_counted_and_lost_ones_are_not() -> None:
     xy = np.full((240, 2), 100.0)
     xy[100:160] = -5

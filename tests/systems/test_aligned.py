@@ -10,7 +10,7 @@ import torch
 from tiny import DENOISER, PICTURE, path_of, recordings, scanpaths, sources
 
 from stdiffeye.data.batches import stimuli_of
-from stdiffeye.gaze import Trajectory, fixation_index, path_code
+from stdiffeye.gaze import Frame, Scanpath, Trajectory, fixation_index, fixation_intervals, path_code
 from stdiffeye.model.fixation_tokens import CHANNELS
 from stdiffeye.model.layers import EncodedImage
 from stdiffeye.model.tokens import token_mask
@@ -19,7 +19,7 @@ from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage, StageBatch
 from stdiffeye.systems.presets import overlay
 from stdiffeye.systems.scanpath_data import ScanpathTensors
-from stdiffeye.systems.st_diffeye.aligned import MIRRORED, AlignedConfig, AlignedSTDiffEye
+from stdiffeye.systems.st_diffeye.aligned import MIRRORED, AlignedConfig, AlignedSTDiffEye, agreeing
 from stdiffeye.systems.step_random import StepRandom
 
 PLAN = BatchPlan(2, 4)
@@ -162,3 +162,33 @@ def test_recordings_are_learned_by_heart_and_given_back(tmp_path):
     near = [one for one in made if len(one.scanpath) == len(place)]
     assert len(near) >= 5
     assert np.median([np.hypot(*(one.scanpath.xy_px - place).T).mean() for one in near]) < 120
+
+
+def test_saccades_that_judds_rule_does_not_see_are_sampled_again_and_no_others():
+    path = Scanpath(
+        [[300, 300], [310, 300], [600, 300]], Frame(1024, 768, px_per_degree=60), [400, 400, 400], [0, 440, 890]
+    )
+    smooth = np.zeros((3, path_code.WIDTH))  # the usual course of so small a saccade is below the threshold
+    attempts = list(agreeing(smooth, path, 240, np.random.default_rng(0)))
+    found = [len(fixation_intervals(one)) for one in attempts]
+    assert found[0] == 2
+    assert max(found) == 3
+    other = path_code.with_other_saccades(smooth, path, np.array([0]), np.random.default_rng(0))
+    assert other[0, path_code.SACCADE].all()
+    assert not smooth.any()
+    assert not other[1:].any()
+
+
+def test_generated_code_is_spread_and_its_noise_scaled_as_configured():
+    code = np.random.default_rng(0).normal(size=(5, path_code.WIDTH))
+    system = aligned(noise_scale=2.0, noise_spread=1.5, saccade_spread=1.2)
+    found = system._calibrated(code, None)
+    assert np.allclose(found[:, path_code.SACCADE], 1.2 * code[:, path_code.SACCADE])
+    assert np.allclose(found[:, path_code.DRIFT], code[:, path_code.DRIFT])
+    wider = code.copy()
+    wider[:, 0] *= 1.5
+    level = path_code.expanded(found)[:, 0] - path_code.expanded(wider)[:, 0]
+    assert np.allclose(level, np.log(2.0))
+    exact = path_code.expanded(system._calibrated(code, 0.02))[:, 0]
+    assert np.allclose(exact, exact[0]), "a precision that is asked for is the same in all fixations"
+    assert np.allclose(aligned()._calibrated(code, None), code)

@@ -153,6 +153,9 @@ def _kinematics(scored: Sequence[ModelScores]) -> list[str]:
             counts = f"{one.pictures} pictures × {one.viewers:.0f} viewers"
             titles = [["quantity", "distance"], *values]
             texts += [f"Kinematics against people, {one.dataset} ({counts}):", markdown_table(titles)]
+        if one.movement_rates:
+            shares = [[name, *(f"{share:.1%}" for share in both)] for name, both in one.movement_rates.items()]
+            texts.append(markdown_table([["share of", "people", "model"], *shares]))
     return texts
 
 

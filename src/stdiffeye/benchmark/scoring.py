@@ -65,6 +65,8 @@ class ModelScores:
     memory_held_out: NearestTrials
     kinematics: dict[str, float] = field(default_factory=dict)
     """KS distances to people, where there is raw gaze."""
+    movement_rates: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Where there is raw gaze: shares of bent saccades, and of fixations in which gaze moves; people's, the model's."""
     search: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """Where there is a target: share of samples and of people that fixated it within `WITHIN` fixations."""
 
@@ -111,6 +113,7 @@ def score_model(model: Model, store: Store, samples: int = 15, quiet: bool = Fal
     fair = _fair(human, generated, mode)
     seen = _training_pictures(store, samples, len(wanted))
     seen_human, seen_generated = _both(model, store, "train", seen, raw, quiet)
+    distances, rates = _movements(human, generated) if raw else ({}, {})
     scores = ModelScores(
         dataset=store.dataset,
         split=split,
@@ -127,10 +130,20 @@ def score_model(model: Model, store: Store, samples: int = 15, quiet: bool = Fal
         duration_ks=ks(_durations(generated), _durations(human)),
         memory_training=nearest_trials(_scanpaths_of(seen_generated), _scanpaths_of(seen_human)),
         memory_held_out=nearest_trials(_scanpaths_of(generated), _scanpaths_of(human)),
-        kinematics=kinematics(generated).distance_to(kinematics(human)) if raw else {},
+        kinematics=distances,
+        movement_rates=rates,
         search=_found(human, generated) if any(trial.target_box_px for trial in human) else {},
     )
     return Scored(scores, _side_by_side(human, generated) if raw else [])
+
+
+def _movements(
+    human: Sequence[Trial], generated: Sequence[Trial]
+) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
+    """Distances of the kinematics, and rates of both sides."""
+    people, model = kinematics(human), kinematics(generated)
+    theirs, ours = people.rates(), model.rates()
+    return model.distance_to(people), {name: (theirs[name], ours[name]) for name in theirs}
 
 
 def _fair(human: Sequence[Trial], generated: Sequence[Trial], mode: str) -> Result:

@@ -39,6 +39,9 @@ ACROSS_POWER = 0.6  # how curvature grows with amplitude
 USUAL_SAMPLES = 60  # of a fixation; drift grows with the root of its duration
 FURTHEST = 5.0  # standard deviations that are decoded
 RIDGE = 1e-3
+# The smaller a saccade, the more its code varies: its standard deviation at these amplitudes, in DOVES' train split.
+AMPLITUDE_DEG = (0.2, 0.45, 0.8, 1.5)
+SACCADE_STD = (2.05, 1.35, 0.96, 0.95)
 SLOWEST_DEG_S = 0.05
 
 
@@ -228,6 +231,29 @@ def expanded(code: Floats, constants: PathCodeConstants = CONSTANTS) -> Floats:
     """
     shown = np.clip(np.nan_to_num(code), -FURTHEST, FURTHEST)
     return np.sinh(shown * constants.std) * constants.scale + constants.centre
+
+
+def with_other_saccades(code: Floats, scanpath: Scanpath, which: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    """The code with the course of some saccades sampled again, as varied as in people's saccades of their amplitude.
+
+    Parameters
+    ----------
+    code, scanpath
+        As in `decode`.
+    which : array of int
+        Numbers of the saccades.
+    rng : Generator
+        Source of the new courses.
+
+    Returns
+    -------
+    array, shape (M, WIDTH)
+        A new code, otherwise the same.
+    """
+    amplitude_deg = np.hypot(*np.diff(scanpath.xy_px, axis=0).T) / px_per_degree_of(scanpath.frame)
+    std, changed = np.interp(amplitude_deg[which], AMPLITUDE_DEG, SACCADE_STD), code.copy()
+    changed[which, SACCADE] = std[:, None] * rng.normal(size=(len(which), ALONG + ACROSS))
+    return changed
 
 
 # ---------------------------------------------------------------- bases

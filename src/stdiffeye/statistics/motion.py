@@ -17,6 +17,10 @@ Quantities
 * `jitter_deg_s` per fixation: median speed from sample to sample (tracker noise and drift).
 * `power_deg2_hz` over `frequency_hz`: power within fixations, x and y added, over detrended Hann windows of 250 ms. The
   median over windows, since one burst of tracking loss would dominate the mean.
+* `saccade_bend` per saccade: the largest distance of gaze between the two fixations from the straight line through
+  them, over the amplitude. Of saccades of 1 degree or more, since the tracker's noise bends smaller ones. A saccade is
+  *bent* above a quarter. Two saccades that the extractor joins are bent; so is one whose lens overshoots (Purkinje).
+* `fixation_extent_deg` per fixation: diagonal of the box around its samples. Gaze *moves* in a fixation above 1 degree.
 * `out_of_frame_share` per trial, of the samples that are not lost.
 """
 
@@ -30,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stdiffeye.arrays import Floats
+from stdiffeye.arrays import Floats, Points
 from stdiffeye.errors import InputError
 from stdiffeye.gaze import Trajectory, Trial
 from stdiffeye.gaze.extraction import fixation_intervals, scanpath_of
@@ -45,6 +49,9 @@ FIXATION_EDGE_MS = 20.0
 SMALLEST_SACCADE_DEG = 0.5
 MAIN_SEQUENCE_BINS = 12
 NOISE_BAND_FROM_HZ = 4.0
+BENT_FROM_DEG = 1.0
+BENT_ABOVE = 0.25
+MOVES_ABOVE_DEG = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,10 +64,10 @@ class Kinematics:
         Sampling rate of all trajectories.
     fixations_per_second, out_of_frame_share : ndarray, (trials,)
         Per trial.
-    fixation_duration_ms, jitter_deg_s : ndarray
+    fixation_duration_ms, fixation_extent_deg, jitter_deg_s : ndarray
         Per fixation; jitter of those that are long enough.
-    saccade_amplitude_deg, peak_velocity_deg_s : ndarray
-        Per saccade with samples that are not lost.
+    saccade_amplitude_deg, peak_velocity_deg_s, saccade_bend : ndarray
+        Per saccade with samples that are not lost; bend of those that are long enough.
     frequency_hz, power_deg2_hz : ndarray, (F,)
         Spectrum within fixations, NaN where no fixation is long enough.
     trials, left_out : int
@@ -72,12 +79,24 @@ class Kinematics:
     fixation_duration_ms: Floats
     saccade_amplitude_deg: Floats
     peak_velocity_deg_s: Floats
+    saccade_bend: Floats
+    fixation_extent_deg: Floats
     jitter_deg_s: Floats
     frequency_hz: Floats
     power_deg2_hz: Floats
     out_of_frame_share: Floats
     trials: int
     left_out: int
+
+    @property
+    def bent_saccade_share(self) -> float:
+        """Share of the saccades that are bent; NaN where none is long enough."""
+        return float((self.saccade_bend > BENT_ABOVE).mean()) if len(self.saccade_bend) else math.nan
+
+    @property
+    def moving_fixation_share(self) -> float:
+        """Share of the fixations in which gaze moves."""
+        return float((self.fixation_extent_deg > MOVES_ABOVE_DEG).mean())
 
     def main_sequence(self, bins: int = MAIN_SEQUENCE_BINS) -> tuple[Floats, Floats]:
         """Return median amplitude (deg) and median peak velocity (deg/s) in bins of equally many saccades."""
@@ -103,7 +122,7 @@ class Kinematics:
             KS distance of each quantity, in [0, 1]; NaN where one side has no values. `main_sequence` is the KS of log
             peak velocity relative to the humans' median at the same amplitude. `jitter_spectrum` is the KS of power
             over frequency. `spectrum_decades` is the largest difference of log10 power from 4 Hz to 0.48 of the rate.
-            `out_of_frame_excess` is the difference of the mean shares.
+            Those that end in `excess` are differences of shares, ours − the humans'.
 
         Raises
         ------
@@ -126,7 +145,13 @@ class Kinematics:
             "out_of_frame": ks(self.out_of_frame_share, human.out_of_frame_share),
             "spectrum_decades": _decades(self, human),
             "out_of_frame_excess": float(self.out_of_frame_share.mean() - human.out_of_frame_share.mean()),
+            "bent_saccades_excess": self.bent_saccade_share - human.bent_saccade_share,
+            "moving_fixations_excess": self.moving_fixation_share - human.moving_fixation_share,
         }
+
+    def rates(self) -> dict[str, float]:
+        """Return the shares of bent saccades and of fixations in which gaze moves."""
+        return {"bent saccades": self.bent_saccade_share, "fixations that move": self.moving_fixation_share}
 
     def to_json(self) -> dict[str, Any]:
         """Return means and quartiles of every quantity, the main sequence and the spectrum; NaN as null."""
@@ -135,6 +160,8 @@ class Kinematics:
             "fixation_duration_ms",
             "saccade_amplitude_deg",
             "peak_velocity_deg_s",
+            "saccade_bend",
+            "fixation_extent_deg",
             "jitter_deg_s",
             "out_of_frame_share",
         )
@@ -144,6 +171,8 @@ class Kinematics:
             "trials": self.trials,
             "left_out": self.left_out,
             **{name: _summary(getattr(self, name)) for name in names},
+            "bent_saccade_share": None if math.isnan(self.bent_saccade_share) else self.bent_saccade_share,
+            "moving_fixation_share": self.moving_fixation_share,
             "main_sequence": {"amplitude_deg": amplitude.tolist(), "peak_velocity_deg_s": velocity.tolist()},
             "spectrum": {
                 "frequency_hz": self.frequency_hz.tolist(),
@@ -217,6 +246,8 @@ def kinematics(trials: Sequence[Trial], method: str = "judd") -> Kinematics:
         fixation_duration_ms=pooled("fixation_duration_ms"),
         saccade_amplitude_deg=pooled("saccade_amplitude_deg"),
         peak_velocity_deg_s=pooled("peak_velocity_deg_s"),
+        saccade_bend=pooled("saccade_bend"),
+        fixation_extent_deg=pooled("fixation_extent_deg"),
         jitter_deg_s=pooled("jitter_deg_s"),
         frequency_hz=frequency,
         power_deg2_hz=power,
@@ -235,6 +266,8 @@ def _movements(trajectory: Trajectory, method: str) -> dict[str, Floats] | None:
     amplitude = np.hypot(*np.diff(scanpath.xy_px, axis=0).T) * scale
     velocity = _peak_velocities(trajectory, intervals) * scale
     defined = ~np.isnan(velocity)
+    straying = _straying(trajectory, intervals, scanpath.xy_px) * scale
+    long_enough = (amplitude >= BENT_FROM_DEG) & ~np.isnan(straying)
     seen = trajectory.xy_px[~trajectory.lost]
     assert scanpath.duration_ms is not None
     return {
@@ -242,6 +275,8 @@ def _movements(trajectory: Trajectory, method: str) -> dict[str, Floats] | None:
         "fixation_duration_ms": scanpath.duration_ms,
         "saccade_amplitude_deg": amplitude[defined],
         "peak_velocity_deg_s": velocity[defined],
+        "saccade_bend": straying[long_enough] / amplitude[long_enough],
+        "fixation_extent_deg": _extents(trajectory, intervals) * scale,
         "jitter_deg_s": _jitters(trajectory, intervals) * scale,
         "out_of_frame_share": np.array([1 - float(trajectory.frame.contains(seen).mean())]),
     }
@@ -259,6 +294,28 @@ def _peak_velocities(trajectory: Trajectory, intervals: Intervals) -> Floats:
         if len(between):
             peaks[m] = between.max()
     return peaks
+
+
+def _straying(trajectory: Trajectory, intervals: Intervals, positions_px: Points) -> Floats:
+    """(M − 1,) largest distance from the line through both fixations, px; NaN where every sample in between is lost."""
+    farthest = np.full(max(len(intervals) - 1, 0), np.nan)
+    for m, (stop, start) in enumerate(zip(intervals[:-1, 1], intervals[1:, 0], strict=True)):
+        away = trajectory.xy_px[stop:start] - positions_px[m]
+        away = away[~np.isnan(away).any(axis=1)]
+        step = positions_px[m + 1] - positions_px[m]
+        if len(away) and step.any():
+            farthest[m] = np.abs(away @ np.array([-step[1], step[0]])).max() / np.hypot(*step)
+    return farthest
+
+
+def _extents(trajectory: Trajectory, intervals: Intervals) -> Floats:
+    """(M,) diagonal of the box around each fixation's samples, px; 0 where all of them are lost."""
+    found = []
+    for start, stop in intervals:
+        rest = trajectory.xy_px[start:stop]
+        rest = rest[~np.isnan(rest).any(axis=1)]
+        found.append(float(np.hypot(*np.ptp(rest, axis=0))) if len(rest) else 0.0)
+    return np.array(found)
 
 
 def _inner(trajectory: Trajectory, intervals: Intervals) -> list[Floats]:

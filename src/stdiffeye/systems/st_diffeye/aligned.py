@@ -14,11 +14,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from stdiffeye.arrays import Floats
 from stdiffeye.data.batches import Augment, ScanpathBatch
-from stdiffeye.gaze import Trajectory, path_code
+from stdiffeye.gaze import Scanpath, Trajectory, fixation_intervals, path_code
 from stdiffeye.gaze.lifting import extend_fixations
+from stdiffeye.gaze.timeline import timed
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.denoiser import DenoiserConfig
 from stdiffeye.model.fixation_tokens import CHANNELS
@@ -51,6 +54,12 @@ class AlignedConfig(ScanpathStageConfig):
     """Weight of the path code's error, beside that of the fixations."""
     borrowed_style: float = 0.3
     """Share of recorded trials whose code is learned under another set's style: how eyes move is the same in all."""
+    noise_scale: float = 1.0
+    """Multiple of the tracker's noise in generated gaze, where no precision is asked for."""
+    noise_spread: float = 1.0
+    """Multiple of the generated code of the noise's level, whose spread is below people's."""
+    saccade_spread: float = 1.0
+    """The same for the saccade's code. All three are chosen on the validation split."""
 
     @property
     def token_channels(self) -> int:
@@ -121,23 +130,42 @@ class AlignedSTDiffEye(ScanpathStage):
         ]
 
     def _decoded(self, sampled: CodedScanpath, seed: int, query: Query, options: SamplingOptions) -> Generated:
-        """Noise is sampled again where it hides a fixation from Judd's rule, or adds one."""
         path = extend_fixations(sampled.path) if query.fill else sampled.path
-        code = self._at_precision(sampled.code, options.precision_deg)
-        rng = np.random.default_rng(seed)
-        attempts: Iterator[Trajectory] = (
-            path_code.decode(code, path, self.config.rate_hz, rng) for _ in range(ATTEMPTS)
-        )
+        code = self._calibrated(sampled.code, options.precision_deg)
+        attempts = agreeing(code, path, self.config.rate_hz, np.random.default_rng(seed))
         return Generated.of(faithful(attempts, path), path)
 
-    def _at_precision(self, code: np.ndarray, precision_deg: float | None) -> np.ndarray:
-        """The same with the noise of a tracker of this precision."""
+    def _calibrated(self, code: Floats, precision_deg: float | None) -> Floats:
+        """As widely spread as people's code, and with the noise of a tracker of this precision, where one is given."""
+        config, code = self.config, code.copy()
+        code[:, 0] *= config.noise_spread
+        code[:, path_code.SACCADE] *= config.saccade_spread
+        raw = path_code.expanded(code)
         if precision_deg is None:
-            return code
-        level = np.log(MEDIAN_PER_RMS * precision_deg * self.config.rate_hz)
-        raw = np.zeros((1, path_code.WIDTH))
-        raw[:, 0] = level
-        return np.concatenate([np.full((len(code), 1), path_code.compressed(raw)[0, 0]), code[:, 1:]], axis=1)
+            raw[:, 0] += np.log(config.noise_scale)
+        else:
+            raw[:, 0] = np.log(MEDIAN_PER_RMS * precision_deg * config.rate_hz)
+        return path_code.compressed(raw)
+
+
+def agreeing(code: Floats, path: Scanpath, rate_hz: float, rng: np.random.Generator) -> Iterator[Trajectory]:
+    """Attempts at a trajectory in which Judd's rule sees every saccade of the scanpath.
+
+    The recordings' fixations are those that Judd's rule found, so all of their saccades are seen by it. Of the smallest
+    generated ones some are too smooth. After each attempt noise is sampled again, and so is the code of those saccades.
+    """
+    for _ in range(ATTEMPTS):
+        trajectory = path_code.decode(code, path, rate_hz, rng)
+        yield trajectory
+        code = path_code.with_other_saccades(code, path, _unseen(trajectory, path), rng)
+
+
+def _unseen(trajectory: Trajectory, path: Scanpath) -> NDArray[np.int64]:
+    """Saccades between fixations whose middles are in one and the same fixation by Judd's rule."""
+    onset_ms, duration_ms = timed(path)
+    middle = (onset_ms - onset_ms[0] + duration_ms / 2) * trajectory.rate_hz / 1000
+    fixation = np.searchsorted(fixation_intervals(trajectory)[:, 0], middle, side="right")
+    return np.flatnonzero(np.diff(fixation) == 0)
 
 
 class AlignedBatches(ScanpathTensorBatches):
