@@ -156,7 +156,8 @@ def test_every_picture_was_looked_at_before_the_first_system_trains(data, budget
 def test_a_system_has_one_run_for_a_set_and_a_budget_whatever_the_table(data, budget):
     store = stores_of(data, ("osie",), budget.work, quiet=True)["osie"]
     table = {one.preset: run_folder(one, store, budget) for one in table1.ENTRIES if not one.borrows}
-    assert all(run_folder(one, store, budget) == table[one.preset] for one in modalities.ENTRIES)
+    shared = [one for one in modalities.ENTRIES if one is not modalities.ALIGNED]
+    assert all(run_folder(one, store, budget) == table[one.preset] for one in shared)
     own = replace(budget, rates=())
     assert not {run_folder(one, store, own) for one in table1.ENTRIES} & set(table.values())
     rows = (*table1.ENTRIES, *ablations.ENTRIES)
@@ -234,6 +235,12 @@ def test_systems_of_samples_are_absent_where_nothing_can_be_lifted(data, budget,
     assert "| figrim | Scanpath | HAT |" in text
     assert "| figrim | Scanpath | joint |" not in text
     assert "* figrim: joint: absent, because there are neither samples nor durations" in text
+
+
+def test_the_aligned_form_begins_as_the_others_do_in_modalities():
+    config = load_preset(modalities.ALIGNED.preset, modalities.ALIGNED.changes)
+    assert config.start_from == ""
+    assert config.encoder == load_preset("joint-small").encoder
 
 
 def test_modalities_are_a_few_rows_of_the_table_with_a_head_of_their_own(data, budget, written, tmp_path, monkeypatch):

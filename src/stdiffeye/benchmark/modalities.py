@@ -1,7 +1,7 @@
 """Is it better to learn trajectories and scanpaths jointly, one of them alone, or one after the other?
 
-The five diffusion systems of `table1` on the same picture features, for the same processor time. All are evaluated as
-scanpaths: trajectories through Judd's rule.
+The five diffusion systems of `table1`, and the index-aligned form, on the same picture features, for the same
+processor time. All are evaluated as scanpaths: trajectories through Judd's rule, aligned tokens by their fixations.
 """
 
 from __future__ import annotations
@@ -9,16 +9,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from stdiffeye.benchmark import Budget, table1
+from stdiffeye.benchmark.systems_table import BenchmarkEntry
 
 NAMES = ("joint", "trajectory only", "ScanDiff", "DiffEye", table1.OURS)
-ENTRIES = tuple(one for one in table1.ENTRIES if one.name in NAMES)
+# Index-aligned tokens, from the features and the random weights that the others begin with.
+ALIGNED = BenchmarkEntry("joint, aligned", "joint", ("start_from=''", "encoder=efficientnet-lite0"))
+ENTRIES = (ALIGNED, *(one for one in table1.ENTRIES if one.name in NAMES))
 
 HEAD = """# Joint, single or coarse to fine: {sets}
 
 Made by `stdiffeye reproduce modalities --sets {sets} --minutes {minutes:g}` on {day}, commit {commit}: every system
 was trained for {minutes:g} processor minutes on the training split of the set, with the same frozen picture features.
 Each generated {samples} independent samples for each picture of the test split. Trajectories are reduced to scanpaths
-by Judd's rule. *ScanDiff* is scanpath only, *DiffEye* a U-Net over trajectories alone, *ours* coarse to fine. {search}
+by Judd's rule. *ScanDiff* is scanpath only, *DiffEye* a U-Net over trajectories alone, *ours* coarse to fine. In
+*joint, aligned* a token is a fixation with the code of its path; its fixations are scored as they are. {search}
 Where a set has no raw samples (all but DOVES), joint, trajectory only and DiffEye learn from lifted (synthesised) ones.
 These are our data and our budget, not the paper's.
 

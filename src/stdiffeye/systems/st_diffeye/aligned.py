@@ -40,6 +40,9 @@ MIRRORED[path_code.DRIFT][::2] = -1
 MIRRORED[path_code.SACCADE][path_code.ALONG :] = -1
 
 
+FURTHEST = 4.0  # of the numbers of people's code one in a thousand is further out, mostly where tracking was lost
+
+
 def _denoiser() -> DenoiserConfig:
     return replace(ScanpathStageConfig().denoiser, channels=CHANNELS + path_code.WIDTH)
 
@@ -137,7 +140,7 @@ class AlignedSTDiffEye(ScanpathStage):
 
     def _calibrated(self, code: Floats, precision_deg: float | None) -> Floats:
         """As widely spread as people's code, and with the noise of a tracker of this precision, where one is given."""
-        config, code = self.config, code.copy()
+        config, code = self.config, np.clip(code, -FURTHEST, FURTHEST)
         code[:, 0] *= config.noise_spread
         code[:, path_code.SACCADE] *= config.saccade_spread
         raw = path_code.expanded(code)
