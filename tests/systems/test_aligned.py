@@ -181,7 +181,7 @@ def test_saccades_that_judds_rule_does_not_see_are_sampled_again_and_no_others()
 
 def test_generated_code_is_spread_and_its_noise_scaled_as_configured():
     code = np.random.default_rng(0).normal(size=(5, path_code.WIDTH))
-    system = aligned(noise_scale=2.0, noise_spread=1.5, saccade_spread=1.2)
+    system = aligned(noise_scale=2.0, noise_level_std=1.5, saccade_code_std=1.2)
     found = system._calibrated(code, None)
     assert np.allclose(found[:, path_code.SACCADE], 1.2 * code[:, path_code.SACCADE])
     assert np.allclose(found[:, path_code.DRIFT], code[:, path_code.DRIFT])

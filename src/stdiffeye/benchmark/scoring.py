@@ -141,9 +141,9 @@ def _movements(
     human: Sequence[Trial], generated: Sequence[Trial]
 ) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
     """Distances of the kinematics, and rates of both sides."""
-    people, model = kinematics(human), kinematics(generated)
-    theirs, ours = people.rates(), model.rates()
-    return model.distance_to(people), {name: (theirs[name], ours[name]) for name in theirs}
+    theirs, ours = kinematics(human), kinematics(generated)
+    rates = ours.rates()
+    return ours.distance_to(theirs), {name: (rate, rates[name]) for name, rate in theirs.rates().items()}
 
 
 def _fair(human: Sequence[Trial], generated: Sequence[Trial], mode: str) -> Result:

@@ -59,9 +59,9 @@ class AlignedConfig(ScanpathStageConfig):
     """Share of recorded trials whose code is learned under another set's style: how eyes move is the same in all."""
     noise_scale: float = 1.0
     """Multiple of the tracker's noise in generated gaze, where no precision is asked for."""
-    noise_spread: float = 1.0
-    """Multiple of the generated code of the noise's level, whose spread is below people's."""
-    saccade_spread: float = 1.0
+    noise_level_std: float = 1.0
+    """Multiple of the generated code of the noise's level, which varies less than people's."""
+    saccade_code_std: float = 1.0
     """The same for the saccade's code. All three are chosen on the validation split."""
 
     @property
@@ -139,10 +139,10 @@ class AlignedSTDiffEye(ScanpathStage):
         return Generated.of(faithful(attempts, path), path)
 
     def _calibrated(self, code: Floats, precision_deg: float | None) -> Floats:
-        """As widely spread as people's code, and with the noise of a tracker of this precision, where one is given."""
+        """As varied as people's code, and with the noise of a tracker of this precision, where one is given."""
         config, code = self.config, np.clip(code, -FURTHEST, FURTHEST)
-        code[:, 0] *= config.noise_spread
-        code[:, path_code.SACCADE] *= config.saccade_spread
+        code[:, 0] *= config.noise_level_std
+        code[:, path_code.SACCADE] *= config.saccade_code_std
         raw = path_code.expanded(code)
         if precision_deg is None:
             raw[:, 0] += np.log(config.noise_scale)
