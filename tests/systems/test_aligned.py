@@ -11,11 +11,13 @@ from tiny import DENOISER, PICTURE, path_of, recordings, scanpaths, sources
 
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.gaze import Frame, Scanpath, Trajectory, fixation_index, fixation_intervals, path_code
+from stdiffeye.gaze.timeline import end_s
 from stdiffeye.model.fixation_tokens import CHANNELS
 from stdiffeye.model.layers import EncodedImage
 from stdiffeye.model.tokens import token_mask
 from stdiffeye.systems.base import BatchPlan, Query, SamplingOptions
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
+from stdiffeye.systems.coarse_to_fine.scanpath_sampling import CodedScanpath
 from stdiffeye.systems.coarse_to_fine.scanpath_stage import ScanpathStage, StageBatch
 from stdiffeye.systems.presets import overlay
 from stdiffeye.systems.scanpath_data import ScanpathTensors
@@ -192,3 +194,17 @@ def test_generated_code_is_spread_and_its_noise_scaled_as_configured():
     exact = path_code.expanded(system._calibrated(code, 0.02))[:, 0]
     assert np.allclose(exact, exact[0]), "a precision that is asked for is the same in all fixations"
     assert np.allclose(aligned()._calibrated(code, None), code)
+
+
+def test_gaze_ends_as_early_as_the_recordings_of_its_style_and_no_other():
+    system = aligned(recorded_s=[1.2, 0.0], early_end_s=[1.1, 0.0], early_end_share=[1.0, 0.0])
+    path = Scanpath([[300, 300], [500, 300]], Frame(1024, 768, px_per_degree=60), [500, 650], [0, 550])
+    sampled, rng = CodedScanpath(path, np.zeros((2, path_code.WIDTH))), np.random.default_rng(0)
+
+    def lasts(style: str, **changes) -> float:
+        query = Query(None, torch.zeros(1, 512), path.frame, 1.2, style, **changes)
+        return end_s(system._as_recorded(sampled, query, rng).path)
+
+    assert lasts("doves") == pytest.approx(1.1)
+    assert lasts("own") == pytest.approx(1.2)
+    assert lasts("doves", fill=True) == pytest.approx(1.2), "gaze that must last is not cut"

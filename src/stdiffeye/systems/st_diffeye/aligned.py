@@ -21,7 +21,7 @@ from stdiffeye.arrays import Floats
 from stdiffeye.data.batches import Augment, ScanpathBatch
 from stdiffeye.gaze import Scanpath, Trajectory, fixation_intervals, path_code
 from stdiffeye.gaze.lifting import extend_fixations
-from stdiffeye.gaze.timeline import timed
+from stdiffeye.gaze.timeline import end_s, timed
 from stdiffeye.model.conditions import Conditions
 from stdiffeye.model.denoiser import DenoiserConfig
 from stdiffeye.model.fixation_tokens import CHANNELS
@@ -41,6 +41,8 @@ MIRRORED[path_code.SACCADE][path_code.ALONG :] = -1
 
 
 FURTHEST = 4.0  # of the numbers of people's code one in a thousand is further out, mostly where tracking was lost
+
+ROUNDING_S = 1e-3
 
 
 def _denoiser() -> DenoiserConfig:
@@ -63,6 +65,11 @@ class AlignedConfig(ScanpathStageConfig):
     """Multiple of the generated code of the noise's level, which varies less than people's."""
     saccade_code_std: float = 1.0
     """The same for the saccade's code. All three are chosen on the validation split."""
+
+    early_end_s: tuple[float, ...] = ()
+    """When some recordings of each of these sets end, before the usual `recorded_s`; 0 where none do."""
+    early_end_share: tuple[float, ...] = ()
+    """How many of them do."""
 
     @property
     def token_channels(self) -> int:
@@ -133,10 +140,21 @@ class AlignedSTDiffEye(ScanpathStage):
         ]
 
     def _decoded(self, sampled: CodedScanpath, seed: int, query: Query, options: SamplingOptions) -> Generated:
+        rng = np.random.default_rng(seed)
+        sampled = self._as_recorded(sampled, query, rng)
         path = extend_fixations(sampled.path) if query.fill else sampled.path
         code = self._calibrated(sampled.code, options.precision_deg)
-        attempts = agreeing(code, path, self.config.rate_hz, np.random.default_rng(seed))
+        attempts = agreeing(code, path, self.config.rate_hz, rng)
         return Generated.of(faithful(attempts, path), path)
+
+    def _as_recorded(self, sampled: CodedScanpath, query: Query, rng: np.random.Generator) -> CodedScanpath:
+        """The same, cut as early as some recordings of this style are."""
+        early_s = self.of_style(self.config.early_end_s, query.style, 0.0)
+        usual_s = self.of_style(self.config.recorded_s, query.style, 0.0)
+        whole = early_s and not query.fill and end_s(sampled.path) <= usual_s + ROUNDING_S
+        if whole and rng.random() < self.of_style(self.config.early_end_share, query.style, 0.0):
+            return sampled.clip_to(early_s, fill=False)
+        return sampled
 
     def _calibrated(self, code: Floats, precision_deg: float | None) -> Floats:
         """As varied as people's code, and with the noise of a tracker of this precision, where one is given."""
