@@ -51,9 +51,9 @@ training split of the set, with the same frozen picture features. {search} `{shi
 trained for much longer and on more sets; its row is no comparison of methods.
 
 Each system states the density of the next fixation, given the picture and the true fixations before it. Densities are
-exact for the systems marked so. Those of the diffusion systems are made of samples of the next fixation with the
-history clamped in the denoiser, of their own density of fixations, and of functions of the history, calibrated on
-validation pictures ([how](../explanation/likelihood.md)). All systems are scored on the same fixations of
+exact for the systems marked so. Those of the diffusion systems are made of samples of the next fixation, of their own
+density of fixations, and of functions of the history. They are calibrated on validation pictures
+([how](../explanation/likelihood.md)). All systems are scored on the same fixations of
 the test split, by the mean over pictures; intervals are 95 %, by bootstrap over pictures. The gold standard is the
 density of the other viewers' fixations on the picture, which does not know their order: a system may exceed it.
 """
