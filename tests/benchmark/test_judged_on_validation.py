@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,6 +107,7 @@ def test_the_page_tells_who_finds_the_target_and_has_the_papers_rows(written):
         assert f"| {name} | " in curves
     assert "| paper: ST-DiffEye | 8.716 | 110.038 |" in text
     assert "SSS and SSS† are left out" in text
+    assert re.search(rf"\* {SET}, HAT: preset `hat`, commit .*, [\d,]+ steps\n", text)
     with written.with_suffix(".csv").open() as file:
         assert {row["n"] for row in csv.DictReader(file) if row["protocol"] == "crps" and row["metric"] == "DTW"} == {
             "4"

@@ -6,6 +6,7 @@ Everything is kept under `budget.work` (stores, features, runs, gaze), so that a
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import nullcontext
@@ -142,7 +143,7 @@ def score_entries(
         rates,
         absent,
         evaluate(human, gaze, protocols=("crps",), estimator="fair", compare=True),
-        {one.name: trained_by(run_folder(one, store, budget)) for one in entries if not one.borrows},
+        {one.name: _trained_by(run_folder(one, store, budget)) for one in entries if not one.borrows},
         trajectories,
         targets_found(human, gaze),
     )
@@ -182,6 +183,12 @@ def trained_by(run: Path) -> str:
     preset, trained_at = made.get("preset"), made.get("commit")
     said = f"preset `{preset}`" if preset else "a preset that was not recorded"
     return f"{said}, commit {trained_at}" if trained_at else f"{said}, commit not recorded"
+
+
+def _trained_by(run: Path) -> str:
+    """The same with the steps that its minutes were enough for, as its log has them."""
+    steps = [json.loads(line)["step"] for log in run.glob("*/log.jsonl") for line in log.read_text().splitlines()[-1:]]
+    return f"{trained_by(run)}, {max(steps):,} steps" if steps else trained_by(run)
 
 
 def gaze_of(
