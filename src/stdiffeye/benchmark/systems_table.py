@@ -360,12 +360,14 @@ def _train(
     one: BenchmarkEntry, store: Store, run: Path, minutes: float, changes: Sequence[str], cache: Path, quiet: bool
 ) -> Path:
     lift = one.lifts and not store.columns["has_trajectory"].any()
+    resume = (run / RUN_FILE).is_file()
+    own = [change for change in changes_on(one, store) if not (resume and change.startswith("encoder="))]
     return train(
         one.preset,
         [store.path],
         run,
-        changes=[*changes_on(one, store), *(["stages.gaze.lift=true"] if lift else []), *changes],
-        resume=(run / RUN_FILE).is_file(),
+        changes=[*own, *(["stages.gaze.lift=true"] if lift else []), *changes],
+        resume=resume,  # with the encoder that it keeps
         minutes=minutes,
         cpu_time=True,
         cache=cache,
