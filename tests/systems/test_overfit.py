@@ -7,7 +7,7 @@ import pytest
 import torch
 from tiny import DENOISER, PICTURE, TOKENS, path_of, recordings, scanpaths, sources
 
-from stdiffeye.benchmark.ablations import ROWS
+from stdiffeye.benchmark.ablations import LATENT_BASE, ROWS
 from stdiffeye.data.batches import stimuli_of
 from stdiffeye.systems.base import BatchPlan, SamplingOptions
 from stdiffeye.systems.coarse_to_fine.scanpath_config import ScanpathStageConfig
@@ -149,7 +149,10 @@ def test_the_papers_form_learns_trajectories_and_their_index_by_heart(traces):
         assert np.abs(gaze.rho[:n] - store.rho(number)[:n]).mean() < 0.1
 
 
-SAMPLES_ROWS = [row for row in ROWS if row.lifts]
+QUICK = LATENT_BASE  # minutes for each of the others: pytest -m slow
+SAMPLES_ROWS = [
+    pytest.param(row, id=row.name, marks=() if row.name == QUICK else pytest.mark.slow) for row in ROWS if row.lifts
+]
 STEPS, RATE = {"sinusoidal": 1600}, {"sinusoidal": 4e-3}  # its code is most of a token: 700 steps learn no picture
 SCANPATH_ROWS = [row for row in ROWS if not row.lifts]
 
@@ -162,7 +165,7 @@ def of_row(row) -> STDiffEye:
     return STDiffEye(overlay(config, small | ({"patch": 8} if row.lifts else {}), "t"))
 
 
-@pytest.mark.parametrize("row", SAMPLES_ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", SAMPLES_ROWS)
 def test_every_row_of_table_2_that_draws_samples_can_learn(row, traces):
     part = of_row(row)
     learn(part, traces, STEPS.get(row.name, 700), RATE.get(row.name, 5e-3), viewers=4)
