@@ -26,7 +26,7 @@ class Budget:
     sets: tuple[str, ...] = ()
     """Data sets, as osie,doves; by default the experiment's own."""
     systems: tuple[str, ...] = ()
-    """table1, modalities, likelihood: only these systems, as ours,joint; by default all."""
+    """Of tables of systems: only these, as ours,joint; by default all."""
     models: tuple[str, ...] = ()
     """Where shipped models are scored: only these."""
     samples: int = 15

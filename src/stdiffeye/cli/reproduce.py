@@ -12,9 +12,8 @@ Example: stdiffeye reproduce figure3 --out why-crps.md
   table1, likelihood       every system of the paper's tables: four protocols; likelihood
   statistics, qualitative  saccades and scanpaths of people and systems, side by side
   modalities, ablations    joint, scanpath, trajectory; interpolation, injection, encoding
-  paper-scale              people of COCO-Search18 against what the paper's numbers imply; nothing is trained
-  kept                     tables of earlier runs, from the numbers kept beside their pages (needs no data)
-  scaling                  time and memory of commands as the work grows (needs no data)
+  paper-scale              people of COCO-Search18 against what the paper's numbers imply
+  kept, scaling            tables of earlier runs; cost as the work grows (neither needs data)
 """
 
 from __future__ import annotations
