@@ -6,11 +6,10 @@ fixation, each number of about unit variance:
 * the level of the tracker's noise: ln of the median speed from sample to sample that the rest of the code leaves;
 * settling, an exponential decay of 30 ms along and across the saccade that led here (lens overshoot, glissades);
 * drift, cosines of rising frequency over the fixation, in x and y;
-* the saccade to the next fixation, sines along and across it: what differs from minimum jerk (speed, timing,
-  overshoot, curvature).
+* the saccade to the next fixation, sines along and across it: what differs from minimum jerk.
 
-The median of a decoded fixation is its position in the scanpath. Noise is Gaussian, with the spectrum of DOVES and the
-level of the code. The constants are from DOVES' train split by `stdiffeye reproduce path-code`.
+A decoded fixation has its median at the scanpath's position, and Gaussian noise with the spectrum of DOVES.
+`stdiffeye reproduce path-code` finds the constants in DOVES' train split.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from stdiffeye.gaze.lifting import Skeleton, settle, skeleton_of
 from stdiffeye.gaze.types import Scanpath, Trajectory
 
 COSINES, ALONG, ACROSS = 4, 8, 4
-SETTLING_MS = 30.0
+SETTLING_MS, RIDGE = 30.0, 1e-3
 SAMPLES_PER_COSINE = 4  # a shorter fixation has fewer cosines
 FEWEST_NOISY = 8  # samples of a fixation whose noise can be measured
 SETTLING = slice(1, 3)
@@ -38,10 +37,8 @@ SMALLEST_DEG = 0.3  # added to a saccade's amplitude, so that the smallest have 
 ACROSS_POWER = 0.6  # how curvature grows with amplitude
 USUAL_SAMPLES = 60  # of a fixation; drift grows with the root of its duration
 FURTHEST = 5.0  # standard deviations that are decoded
-RIDGE = 1e-3
 # The smaller a saccade, the more its code varies: its standard deviation at these amplitudes, in DOVES' train split.
-AMPLITUDE_DEG = (0.2, 0.45, 0.8, 1.5)
-SACCADE_STD = (2.05, 1.35, 0.96, 0.95)
+AMPLITUDE_DEG, SACCADE_STD = (0.2, 0.45, 0.8, 1.5), (2.05, 1.35, 0.96, 0.95)
 SLOWEST_DEG_S = 0.05
 
 
