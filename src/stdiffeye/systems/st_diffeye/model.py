@@ -300,7 +300,9 @@ class STDiffEye(ImageConditionedDenoiser):
         def denoise(z: Tensor, step: int) -> Tensor:
             z, level = z.to(device), self.noise.at(schedule, step, len(z), device)
             outputs = [self.predict(z, level, each) for each in trials]
-            output = outputs[0] if len(outputs) == 1 else guided(*outputs, options.guidance_or(1.0))
+            output = outputs[0]
+            if len(outputs) > 1:
+                output = guided(output, outputs[1], options.guidance_or(1.0))
             z0 = estimate_z0(output, z, level.alpha, level.sigma, config.noise.prediction, self.std)
             return trials[0].clamped(z0).cpu()
 
